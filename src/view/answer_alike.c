@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "view/alike.h"
 #include "view/answers.h"
 #include "view/internal.h"
@@ -161,26 +162,23 @@ static void put_statistics(struct json_out *j, const struct alike_part *all)
 static int append_word(struct buf *line, const char *word)
 {
 	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./:,@%";
-	int r;
 
 	if (*word && word[strspn(word, plain)] == '\0')
 		return buf_puts(line, word);
-	r = buf_puts(line, "'");
-	for (; *word && r >= 0; word++)
-		r = *word == '\'' ? buf_puts(line, "'\\''") : buf_append(line, word, 1);
-	return r < 0 ? r : buf_puts(line, "'");
+	TRY(buf_puts(line, "'"));
+	for (; *word; word++)
+		TRY(*word == '\'' ? buf_puts(line, "'\\''") : buf_append(line, word, 1));
+	return buf_puts(line, "'");
 }
 
 static int make_command(struct recording *r, const struct alike *a, struct buf *line)
 {
-	struct buf name = BUF_INIT;
-	int rc = name_text(r, a->self.name, &name);
+	CLEANUP(buf_release) struct buf name = BUF_INIT;
 
-	rc = rc < 0 ? rc : buf_puts(line, "sonde kernel -k ");
-	rc = rc < 0 ? rc : append_word(line, buf_cstr(&name));
-	rc = rc < 0 ? rc : buf_printf(line, " -s %llu -c 1", (unsigned long long)a->parts[0].earlier);
-	buf_release(&name);
-	return rc;
+	TRY(name_text(r, a->self.name, &name));
+	TRY(buf_puts(line, "sonde kernel -k "));
+	TRY(append_word(line, buf_cstr(&name)));
+	return buf_printf(line, " -s %llu -c 1", (unsigned long long)a->parts[0].earlier);
 }
 
 /* How the hardware counters of this kernel could be had: it is the one behind so many of its name. */
@@ -228,24 +226,22 @@ static uint32_t *lanes_alike(const struct recording *r, uint32_t lane, size_t *r
 
 int alike_put(struct json_out *j, struct recording *r, const struct place *self, uint64_t most)
 {
-	struct alike *a = calloc(1, sizeof(*a));
+	CLEANUP_FREE struct alike *a = calloc(1, sizeof(*a));
 	struct walk w = { .r = r, .take = take_piece, .context = a, .from = INT64_MIN, .to = INT64_MAX };
-	uint32_t *lanes = lanes_alike(r, self->lane, &w.lane_count);
+	CLEANUP_FREE uint32_t *lanes = lanes_alike(r, self->lane, &w.lane_count);
 	uint64_t rows = 0;
-	int rc = a && lanes ? 0 : -ENOMEM;
 
-	for (size_t i = 0; rc == 0 && i < w.lane_count; i++)
+	if (!a || !lanes)
+		return -ENOMEM;
+	for (size_t i = 0; i < w.lane_count; i++)
 		rows += r->lanes[lanes[i]].rows;
-	if (rc == 0 && rows <= most) {
+	if (rows <= most) {
 		a->self = *self;
 		w.lanes = lanes;
-		rc = walk_lanes(&w);
-		if (rc == 0)
-			put_alike(j, r, a);
+		TRY(walk_lanes(&w));
+		put_alike(j, r, a);
 	}
-	free(lanes);
-	free(a);
-	return rc < 0 ? rc : j->r;
+	return j->r;
 }
 
 int answer_alike(struct view *v, struct params *p, struct answer *a, struct error *err)
@@ -253,13 +249,11 @@ int answer_alike(struct view *v, struct params *p, struct answer *a, struct erro
 	struct recording *recording;
 	struct place place;
 	struct json_out j;
-	int r = params_event(v, p, &recording, &place, err);
 
-	if (r < 0)
-		return r;
+	TRY(params_event(v, p, &recording, &place, err));
 	out_begin(&j, &a->body);
 	out_open(&j, '{');
-	r = alike_put(&j, recording, &place, UINT64_MAX);
+	TRY(alike_put(&j, recording, &place, UINT64_MAX));
 	out_close(&j, '}');
-	return r < 0 ? r : j.r;
+	return j.r;
 }

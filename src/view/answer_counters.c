@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "view/answers.h"
 #include "view/internal.h"
 #include "view/json_out.h"
@@ -169,19 +170,17 @@ int answer_counters(struct view *v, struct params *p, struct answer *a, struct e
 {
 	struct counters c = { 0 };
 	struct json_out j;
-	int r = view_recording(v, p, &c.r, err);
 
+	TRY(view_recording(v, p, &c.r, err));
 	c.name = params_text(p, "name");
-	r = r < 0 ? r : params_all_used(p, err);
-	if (r == 0 && !c.name)
-		r = error_set(err, EINVAL, "The name of a kernel is missing");
-	c.name_len = c.name ? strlen(c.name) : 0;
-	r = r < 0 ? r : each(&c, TABLE_CUDA_FUNCTION, take_function);
-	r = r < 0 ? r : each(&c, TABLE_KERNEL_RESULT, take_result);
-	if (r == 0 && c.count)
-		r = each(&c, TABLE_KERNEL_METRIC, take_metric);
-	if (r < 0)
-		return r;
+	TRY(params_all_used(p, err));
+	if (!c.name)
+		return error_set(err, EINVAL, "The name of a kernel is missing");
+	c.name_len = strlen(c.name);
+	TRY(each(&c, TABLE_CUDA_FUNCTION, take_function));
+	TRY(each(&c, TABLE_KERNEL_RESULT, take_result));
+	if (c.count)
+		TRY(each(&c, TABLE_KERNEL_METRIC, take_metric));
 	out_begin(&j, &a->body);
 	out_open(&j, '{');
 	out_put_integer(&j, "launches", (int64_t)c.all);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/cleanup.h"
 #include "view/answers.h"
 #include "view/chosen.h"
 #include "view/internal.h"
@@ -234,65 +235,62 @@ static uint64_t choose_bins(struct collection *e, uint64_t offset, uint64_t limi
 
 static int count_all(struct collection *e, struct walk *w, const char *filter)
 {
-	int r = 0;
-
-	for (unsigned i = 0; i < WALK_WORKERS && r == 0; i++) {
+	for (unsigned i = 0; i < WALK_WORKERS; i++) {
 		e->bins[i] = calloc(BINS, sizeof(*e->bins[i]));
-		r = e->bins[i] ? 0 : -ENOMEM;
+		if (!e->bins[i])
+			return -ENOMEM;
 	}
 	e->filtered = filter && *filter;
-	if (r == 0 && e->filtered)
-		r = match_open(&e->match, w->r, filter);
-	if (r == 0 && e->filtered)
-		r = match_look_deep(&e->match);
-	r = r < 0 ? r : walk_lanes(w);
-	for (unsigned i = 1; r == 0 && i < WALK_WORKERS; i++)
+	if (e->filtered) {
+		TRY(match_open(&e->match, w->r, filter));
+		TRY(match_look_deep(&e->match));
+	}
+	TRY(walk_lanes(w));
+	for (unsigned i = 1; i < WALK_WORKERS; i++)
 		for (unsigned k = 0; k < BINS; k++)
 			e->bins[0][k] += e->bins[i][k];
-	return r;
+	return 0;
 }
 
 static int collect(struct collection *e, struct walk *w, const uint8_t *chosen, const char *filter, uint64_t *offset, uint64_t limit)
 {
-	uint32_t *lanes = chosen_lanes(w->r, chosen, &w->lane_count);
-	int r = lanes ? 0 : -ENOMEM;
+	CLEANUP_FREE uint32_t *lanes = chosen_lanes(w->r, chosen, &w->lane_count);
 
+	if (!lanes)
+		return -ENOMEM;
 	w->lanes = lanes;
-	r = r < 0 ? r : count_all(e, w, filter);
-	if (r == 0) {
-		*offset = choose_bins(e, *offset, limit);
-		e->collecting = true;
-		r = e->first_bin <= e->last_bin ? walk_lanes(w) : 0;
-	}
-	free(lanes);
-	return r;
+	TRY(count_all(e, w, filter));
+	*offset = choose_bins(e, *offset, limit);
+	e->collecting = true;
+	return e->first_bin <= e->last_bin ? walk_lanes(w) : 0;
+}
+
+static void collection_release(struct collection *e)
+{
+	match_release(&e->match);
+	for (unsigned i = 0; i < WALK_WORKERS; i++)
+		free(e->bins[i]);
+	free(e->places);
 }
 
 int answer_events(struct view *v, struct params *p, struct answer *a, struct error *err)
 {
 	const char *filter = params_text(p, "filter");
-	struct collection e = { .lock = PTHREAD_MUTEX_INITIALIZER };
+	CLEANUP(collection_release) struct collection e = { .lock = PTHREAD_MUTEX_INITIALIZER };
 	struct walk w = { .take = take_piece, .context = &e };
-	uint8_t *chosen = NULL;
-	int64_t offset = 0, limit = 0;
+	CLEANUP_FREE uint8_t *chosen = NULL;
+	int64_t offset, limit;
 	uint64_t skipped;
-	int r = view_recording(v, p, &w.r, err);
 
-	r = r < 0 ? r : param_times(p, w.r, &w.from, &w.to, err);
-	r = r < 0 ? r : params_integer_or(p, "offset", 0, INT64_MAX / 2, 0, &offset, err);
-	r = r < 0 ? r : params_integer_or(p, "limit", 0, MAX_PAGE, 100, &limit, err);
-	r = r < 0 ? r : param_sort(p, &e, err);
-	r = r < 0 ? r : param_rows(p, w.r, &chosen, err);
-	r = r < 0 ? r : params_all_used(p, err);
+	TRY(view_recording(v, p, &w.r, err));
+	TRY(param_times(p, w.r, &w.from, &w.to, err));
+	TRY(params_integer_or(p, "offset", 0, INT64_MAX / 2, 0, &offset, err));
+	TRY(params_integer_or(p, "limit", 0, MAX_PAGE, 100, &limit, err));
+	TRY(param_sort(p, &e, err));
+	TRY(param_rows(p, w.r, &chosen, err));
+	TRY(params_all_used(p, err));
 	skipped = (uint64_t)offset;
-	r = r < 0 ? r : collect(&e, &w, chosen, filter, &skipped, (uint64_t)limit);
-	if (r == 0)
-		put_in_order(&e);
-	r = r < 0 ? r : put_events(&e, w.r, (size_t)skipped, (size_t)limit, &a->body);
-	match_release(&e.match);
-	for (unsigned i = 0; i < WALK_WORKERS; i++)
-		free(e.bins[i]);
-	free(e.places);
-	free(chosen);
-	return r;
+	TRY(collect(&e, &w, chosen, filter, &skipped, (uint64_t)limit));
+	put_in_order(&e);
+	return put_events(&e, w.r, (size_t)skipped, (size_t)limit, &a->body);
 }

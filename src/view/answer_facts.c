@@ -1,6 +1,7 @@
 /* /api/session, /api/diagnostics, /api/findings: small tables of the report. */
 #include <errno.h>
 
+#include "base/cleanup.h"
 #include "view/answers.h"
 #include "view/internal.h"
 #include "view/json_out.h"
@@ -154,11 +155,8 @@ static void put_list(struct facts *f, const char *key, enum table_id table, repo
 
 static int begin(struct facts *f, struct view *v, struct params *p, struct answer *a, struct error *err)
 {
-	int r = view_recording(v, p, &f->r, err);
-
-	r = r < 0 ? r : params_all_used(p, err);
-	if (r < 0)
-		return r;
+	TRY(view_recording(v, p, &f->r, err));
+	TRY(params_all_used(p, err));
 	out_begin(&f->j, &a->body);
 	out_open(&f->j, '{');
 	return 0;
@@ -200,14 +198,12 @@ int answer_findings(struct view *v, struct params *p, struct answer *a, struct e
 	struct recording *recording;
 	int64_t from, to;
 	struct facts f;
-	int r = view_recording(v, p, &recording, err);
 
-	r = r < 0 ? r : param_times(p, recording, &from, &to, err);
-	r = r < 0 ? r : begin(&f, v, p, a, err);
-	if (r < 0)
-		return r;
+	TRY(view_recording(v, p, &recording, err));
+	TRY(param_times(p, recording, &from, &to, err));
+	TRY(begin(&f, v, p, a, err));
 	put_list(&f, "findings", TABLE_FINDING, take_finding);
 	if (report_row_count(f.r->report, TABLE_FINDING) == 0)
-		r = stats_put_instead(&f.j, f.r, from, to, err);
-	return r < 0 ? r : finish(&f);
+		TRY(stats_put_instead(&f.j, f.r, from, to, err));
+	return finish(&f);
 }

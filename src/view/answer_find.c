@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/sort.h"
 #include "view/answers.h"
 #include "view/chosen.h"
@@ -137,44 +138,44 @@ static int put_found(struct search *s, struct recording *r, struct buf *out)
 
 static int search(struct search *s, struct walk *w, const char *text, const uint8_t *chosen, struct buf *out)
 {
-	uint32_t *lanes = chosen_lanes(w->r, chosen, &w->lane_count);
-	int r = lanes ? match_open(&s->match, w->r, text) : -ENOMEM;
+	CLEANUP_FREE uint32_t *lanes = chosen_lanes(w->r, chosen, &w->lane_count);
 
 	w->lanes = lanes;
-	r = r < 0 ? r : match_look_deep(&s->match);
-	for (unsigned i = 0; i < WALK_WORKERS && r == 0; i++) {
+	TRY(lanes ? match_open(&s->match, w->r, text) : -ENOMEM);
+	TRY(match_look_deep(&s->match));
+	for (unsigned i = 0; i < WALK_WORKERS; i++) {
 		s->found[i].rows = calloc(w->r->row_count + 1, sizeof(uint64_t));
-		r = s->found[i].rows ? 0 : -ENOMEM;
+		if (!s->found[i].rows)
+			return -ENOMEM;
 	}
-	r = r < 0 ? r : walk_lanes(w);
-	r = r < 0 ? r : put_found(s, w->r, out);
-	for (unsigned i = 0; i < WALK_WORKERS; i++)
-		free(s->found[i].rows);
-	match_release(&s->match);
-	free(lanes);
-	return r;
+	TRY(walk_lanes(w));
+	return put_found(s, w->r, out);
+}
+
+static void search_free(struct search **s)
+{
+	for (unsigned i = 0; *s && i < WALK_WORKERS; i++)
+		free((*s)->found[i].rows);
+	if (*s)
+		match_release(&(*s)->match);
+	free(*s);
 }
 
 int answer_find(struct view *v, struct params *p, struct answer *a, struct error *err)
 {
 	const char *text = params_text(p, "text");
-	struct search *s = calloc(1, sizeof(*s));
+	CLEANUP(search_free) struct search *s = calloc(1, sizeof(*s));
 	struct walk w = { .take = take_piece, .context = s };
-	uint8_t *chosen = NULL;
-	int64_t limit = 0;
-	int r = s ? view_recording(v, p, &w.r, err) : -ENOMEM;
+	CLEANUP_FREE uint8_t *chosen = NULL;
+	int64_t limit;
 
-	r = r < 0 ? r : param_times(p, w.r, &w.from, &w.to, err);
-	r = r < 0 ? r : params_integer_or(p, "limit", 0, MAX_FOUND, 100, &limit, err);
-	r = r < 0 ? r : param_rows(p, w.r, &chosen, err);
-	r = r < 0 ? r : params_all_used(p, err);
-	if (r == 0 && (!text || !*text))
-		r = error_set(err, EINVAL, "text is missing");
-	if (r == 0) {
-		s->limit = (size_t)limit;
-		r = search(s, &w, text, chosen, &a->body);
-	}
-	free(chosen);
-	free(s);
-	return r;
+	TRY(s ? view_recording(v, p, &w.r, err) : -ENOMEM);
+	TRY(param_times(p, w.r, &w.from, &w.to, err));
+	TRY(params_integer_or(p, "limit", 0, MAX_FOUND, 100, &limit, err));
+	TRY(param_rows(p, w.r, &chosen, err));
+	TRY(params_all_used(p, err));
+	if (!text || !*text)
+		return error_set(err, EINVAL, "text is missing");
+	s->limit = (size_t)limit;
+	return search(s, &w, text, chosen, &a->body);
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "kernel/summary_group.h"
 #include "view/answers.h"
 #include "view/kernels.h"
@@ -121,7 +122,8 @@ static int put_groups(struct kernel_view *kv, size_t way)
 	double *room = calloc(all.count + 1, sizeof(*room));
 	struct kernel_before *before = kv->options.baseline ? kernel_view_all_before(kv) : NULL;
 
-	r = r < 0 || (room && (before || !kv->options.baseline)) ? r : -ENOMEM;
+	if (!room || (kv->options.baseline && !before))
+		r = -ENOMEM;
 	out_open(j, '{');
 	out_put_text(j, "by", ways[way].name);
 	out_key(j, "groups");
@@ -136,25 +138,23 @@ static int put_groups(struct kernel_view *kv, size_t way)
 	free(room);
 	free(before);
 	summary_items_release(&all);
-	return r < 0 ? r : j->r;
+	TRY(r);
+	return j->r;
 }
 
 int answer_groups(struct view *v, struct params *p, struct answer *a, struct error *err)
 {
 	const char *by = params_text(p, "by");
-	struct kernel_view kv = { 0 };
+	CLEANUP(kernel_view_end) struct kernel_view kv = { 0 };
 	struct json_out j;
 	size_t way = 0;
-	int r = 0;
 
 	while (way < WAYS && (!by || strcmp(by, ways[way].name) != 0))
 		way++;
 	if (way == WAYS)
-		r = error_set(err, EINVAL, "Launches can be summed up by kernel, nvtx or operator");
-	r = r < 0 ? r : kernel_view_begin(&kv, v, p, false, err);
+		return error_set(err, EINVAL, "Launches can be summed up by kernel, nvtx or operator");
+	TRY(kernel_view_begin(&kv, v, p, false, err));
 	out_begin(&j, &a->body);
 	kv.j = &j;
-	r = r < 0 ? r : put_groups(&kv, way);
-	kernel_view_end(&kv);
-	return r;
+	return put_groups(&kv, way);
 }

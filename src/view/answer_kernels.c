@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "kernel/explain.h"
 #include "kernel/summary_group.h"
 #include "view/answers.h"
@@ -188,25 +189,20 @@ static void put_list(struct kernel_view *kv, const struct kernel_before *before)
 
 int answer_kernels(struct view *v, struct params *p, struct answer *a, struct error *err)
 {
-	struct kernel_before *before = NULL;
-	struct kernel_view kv;
+	CLEANUP(kernel_view_end) struct kernel_view kv = { 0 };
+	CLEANUP_FREE struct kernel_before *before = NULL;
 	struct json_out j;
-	int r = kernel_view_begin(&kv, v, p, false, err);
 
+	TRY(kernel_view_begin(&kv, v, p, false, err));
 	out_begin(&j, &a->body);
 	kv.j = &j;
-	r = r < 0 ? r : kernel_view_look_around(&kv);
-	if (r >= 0 && kv.options.baseline)
+	TRY(kernel_view_look_around(&kv));
+	if (kv.options.baseline)
 		before = kernel_view_all_before(&kv);
-	if (r >= 0 && kv.options.baseline && !before)
-		r = -ENOMEM;
-	if (r >= 0) {
-		put_list(&kv, before);
-		r = j.r;
-	}
-	free(before);
-	kernel_view_end(&kv);
-	return r;
+	if (kv.options.baseline && !before)
+		return -ENOMEM;
+	put_list(&kv, before);
+	return j.r;
 }
 
 static void put_rules(struct kernel_view *kv)
@@ -346,12 +342,11 @@ static int put_kernel(struct kernel_view *kv)
 {
 	struct page_sections made;
 	struct kernel_before before;
-	int r = kernel_view_choose(kv);
+	int r;
 
-	r = r < 0 ? r : kernel_view_look_around(kv);
-	r = r < 0 ? r : page_sections_make(&made, &kv->options, kv->results, kv->k);
-	if (r < 0)
-		return r;
+	TRY(kernel_view_choose(kv));
+	TRY(kernel_view_look_around(kv));
+	TRY(page_sections_make(&made, &kv->options, kv->results, kv->k));
 	out_open(kv->j, '{');
 	if (kv->options.baseline)
 		kernel_view_find_before(kv, kv->k, &before);
@@ -365,20 +360,19 @@ static int put_kernel(struct kernel_view *kv)
 	put_occupancy(kv);
 	out_close(kv->j, '}');
 	page_sections_release(&made);
-	return r < 0 ? r : kv->j->r;
+	TRY(r);
+	return kv->j->r;
 }
 
 int answer_kernel(struct view *v, struct params *p, struct answer *a, struct error *err)
 {
-	struct kernel_view kv;
+	CLEANUP(kernel_view_end) struct kernel_view kv = { 0 };
 	struct json_out j;
-	int r = kernel_view_begin(&kv, v, p, true, err);
 
+	TRY(kernel_view_begin(&kv, v, p, true, err));
 	out_begin(&j, &a->body);
 	kv.j = &j;
-	r = r < 0 ? r : put_kernel(&kv);
-	kernel_view_end(&kv);
-	return r;
+	return put_kernel(&kv);
 }
 
 /* Whether the metric was counted with empty caches as well. */
@@ -392,12 +386,10 @@ static bool has_cold(const struct kernel_result *k, const char *warm)
 
 static int put_values(struct kernel_view *kv)
 {
-	int r = 0;
-
 	out_open(kv->j, '{');
 	out_key(kv->j, "values");
 	out_open(kv->j, '[');
-	for (size_t i = 0; i < kv->k->value_count && r >= 0; i++) {
+	for (size_t i = 0; i < kv->k->value_count; i++) {
 		const struct metric_value *v = &kv->k->values[i];
 		struct page_row row = { .label = v->name, .key = v->name, .value = *v };
 
@@ -405,46 +397,44 @@ static int put_values(struct kernel_view *kv)
 		if (is_warm(v->name) && has_cold(kv->k, v->name))
 			continue;
 		page_unit(kv->results, v, "", row.unit);
-		r = put_row(kv, NULL, &row);
+		TRY(put_row(kv, NULL, &row));
 	}
 	out_close(kv->j, ']');
 	out_close(kv->j, '}');
-	return r < 0 ? r : kv->j->r;
+	return kv->j->r;
 }
 
 int answer_values(struct view *v, struct params *p, struct answer *a, struct error *err)
 {
-	struct kernel_view kv;
+	CLEANUP(kernel_view_end) struct kernel_view kv = { 0 };
 	struct json_out j;
-	int r = kernel_view_begin(&kv, v, p, true, err);
 
+	TRY(kernel_view_begin(&kv, v, p, true, err));
 	out_begin(&j, &a->body);
 	kv.j = &j;
-	r = r < 0 ? r : put_values(&kv);
-	kernel_view_end(&kv);
-	return r;
+	return put_values(&kv);
 }
 
 int answer_explain(struct view *v, struct params *p, struct answer *a, struct error *err)
 {
 	const char *name = params_text(p, "name");
 	const struct view_texts *texts;
-	struct buf text = BUF_INIT;
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	struct json_out j;
-	int r = params_all_used(p, err);
+	int r;
 
-	if (r == 0 && (!name || !*name || strlen(name) > MOST_NAME))
-		r = error_set(err, EINVAL, "The name to explain is missing, or too long");
-	r = r < 0 ? r : view_texts(v, &texts, err);
-	r = r < 0 ? r : explain(&text, &texts->glossary, &texts->sections, name, err);
-	if (r >= 0 || r == -ENOENT) {
-		out_begin(&j, &a->body);
-		out_open(&j, '{');
-		out_put_text(&j, "text", r >= 0 ? buf_cstr(&text) : err->text);
-		out_put_bool(&j, "known", r >= 0);
-		out_close(&j, '}');
-		r = j.r;
-	}
-	buf_release(&text);
-	return r;
+	TRY(params_all_used(p, err));
+	if (!name || !*name || strlen(name) > MOST_NAME)
+		return error_set(err, EINVAL, "The name to explain is missing, or too long");
+	r = view_texts(v, &texts, err);
+	if (r >= 0)
+		r = explain(&text, &texts->glossary, &texts->sections, name, err);
+	if (r < 0 && r != -ENOENT)
+		return r;
+	out_begin(&j, &a->body);
+	out_open(&j, '{');
+	out_put_text(&j, "text", r >= 0 ? buf_cstr(&text) : err->text);
+	out_put_bool(&j, "known", r >= 0);
+	out_close(&j, '}');
+	return j.r;
 }

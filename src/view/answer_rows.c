@@ -5,6 +5,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/cleanup.h"
 #include "base/path.h"
 #include "view/answers.h"
 #include "view/internal.h"
@@ -173,11 +174,9 @@ int answer_rows(struct view *v, struct params *p, struct answer *a, struct error
 {
 	struct recording *recording;
 	struct json_out j;
-	int r = view_recording(v, p, &recording, err);
 
-	r = r < 0 ? r : params_all_used(p, err);
-	if (r < 0)
-		return r;
+	TRY(view_recording(v, p, &recording, err));
+	TRY(params_all_used(p, err));
 	out_begin(&j, &a->body);
 	out_open(&j, '{');
 	out_key(&j, "rows");
@@ -192,15 +191,14 @@ int answer_rows(struct view *v, struct params *p, struct answer *a, struct error
 
 static int put_name(struct json_out *j, struct recording *r, uint32_t id)
 {
-	struct buf text = BUF_INIT;
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	char key[16];
-	int rc = name_text(r, id, &text);
 
+	TRY(name_text(r, id, &text));
 	snprintf(key, sizeof(key), "%u", id);
 	out_key(j, key);
 	out_text(j, text.data ? text.data : "", text.len);
-	buf_release(&text);
-	return rc < 0 ? rc : j->r;
+	return j->r;
 }
 
 int answer_names(struct view *v, struct params *p, struct answer *a, struct error *err)
@@ -209,21 +207,21 @@ int answer_names(struct view *v, struct params *p, struct answer *a, struct erro
 	struct recording *recording;
 	struct json_out j;
 	int64_t id;
-	int r = view_recording(v, p, &recording, err);
 
-	r = r < 0 ? r : params_all_used(p, err);
-	if (r == 0 && !ids)
-		r = error_set(err, EINVAL, "ids is missing");
+	TRY(view_recording(v, p, &recording, err));
+	TRY(params_all_used(p, err));
+	if (!ids)
+		return error_set(err, EINVAL, "ids is missing");
 	out_begin(&j, &a->body);
 	out_open(&j, '{');
 	out_key(&j, "names");
 	out_open(&j, '{');
-	for (unsigned count = 0; r == 0 && *ids; count++) {
+	for (unsigned count = 0; *ids; count++) {
 		if (count == MAX_NAMES || !params_number(&ids, 0, UINT32_MAX, &id) || (*ids && *ids++ != ','))
 			return error_set(err, EINVAL, "ids is not a list of at most %d numbers", MAX_NAMES);
-		r = put_name(&j, recording, (uint32_t)id);
+		TRY(put_name(&j, recording, (uint32_t)id));
 	}
 	out_close(&j, '}');
 	out_close(&j, '}');
-	return r < 0 ? r : j.r;
+	return j.r;
 }

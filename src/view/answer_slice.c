@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/sort.h"
 #include "fmt/gpu_enums.h"
 #include "view/alike.h"
@@ -248,7 +249,7 @@ static int put_slice(struct json_out *j, struct recording *r, const struct place
 {
 	enum table_id table = r->lanes[p->lane].table;
 	struct place call;
-	int stack_column = table_column(table, ROLE_STACK), rc = 0;
+	int stack_column = table_column(table, ROLE_STACK);
 	int64_t stack;
 	bool has_call;
 
@@ -261,11 +262,11 @@ static int put_slice(struct json_out *j, struct recording *r, const struct place
 	has_call = put_links(j, r, p, &call);
 	put_parents(j, r, has_call ? &call : p, has_call);
 	if (stack_column >= 0 && place_value(r, p, (unsigned)stack_column, &stack))
-		rc = stack_put(j, r, stack);
-	if (rc == 0 && !brief)
-		rc = alike_put(j, r, p, ALIKE_AT_ONCE);
+		TRY(stack_put(j, r, stack));
+	if (!brief)
+		TRY(alike_put(j, r, p, ALIKE_AT_ONCE));
 	out_close(j, '}');
-	return rc < 0 ? rc : j->r;
+	return j->r;
 }
 
 int answer_slice(struct view *v, struct params *p, struct answer *a, struct error *err)
@@ -274,11 +275,9 @@ int answer_slice(struct view *v, struct params *p, struct answer *a, struct erro
 	struct place place;
 	struct json_out j;
 	int64_t brief = 0;
-	int r = params_integer_or(p, "brief", 0, 1, 0, &brief, err);
 
-	r = r < 0 ? r : params_event(v, p, &recording, &place, err);
-	if (r < 0)
-		return r;
+	TRY(params_integer_or(p, "brief", 0, 1, 0, &brief, err));
+	TRY(params_event(v, p, &recording, &place, err));
 	out_begin(&j, &a->body);
 	return put_slice(&j, recording, &place, brief);
 }

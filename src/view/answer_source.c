@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "kernel/page_source.h"
 #include "kernel/source_before.h"
 #include "view/answers.h"
@@ -93,23 +94,22 @@ static int load_book(struct source_book *ret, struct recording *r, const int64_t
 	if (rc >= 0)
 		rc = source_book_read_ptx(ret);
 	pthread_mutex_unlock(&r->text_lock);
-	return rc < 0 ? rc : source_book_read_files(ret, &search);
+	TRY(rc);
+	return source_book_read_files(ret, &search);
 }
 
 static int load_before(struct source *s, struct error *err)
 {
 	size_t count = baseline_matches(&s->kv.baseline, s->kv.k);
-	int64_t *results = calloc(count + 1, sizeof(*results));
-	int r = results ? 0 : -ENOMEM;
+	CLEANUP_FREE int64_t *results = calloc(count + 1, sizeof(*results));
 
-	for (size_t i = 0; r >= 0 && i < count; i++)
+	if (!results)
+		return -ENOMEM;
+	for (size_t i = 0; i < count; i++)
 		results[i] = s->kv.baseline.matches[i]->id;
-	if (r >= 0)
-		r = load_book(&s->book_before, s->kv.other, results, count, err);
-	if (r >= 0)
-		r = kernel_source_mean(&s->before, &s->book_before, results, count);
-	free(results);
-	return r < 0 ? r : kernel_source_match_instructions(&s->now, &s->before);
+	TRY(load_book(&s->book_before, s->kv.other, results, count, err));
+	TRY(kernel_source_mean(&s->before, &s->book_before, results, count));
+	return kernel_source_match_instructions(&s->now, &s->before);
 }
 
 static int load_lines(struct source *s, struct line_sums *ret, enum source_key key)
@@ -281,7 +281,6 @@ static void put_files(struct json_out *j, const struct source_book *b, const str
 static int put_source(struct source *s)
 {
 	struct json_out *j = s->kv.j;
-	int r;
 
 	out_open(j, '{');
 	put_columns(s);
@@ -293,7 +292,7 @@ static int put_source(struct source *s)
 	put_files(j, &s->book, &s->now);
 	out_key(j, "ptx");
 	out_open(j, '[');
-	r = source_each_ptx(&s->ptx.now, put_ptx, j);
+	TRY(source_each_ptx(&s->ptx.now, put_ptx, j));
 	out_close(j, ']');
 	if (s->before.count) {
 		out_key(j, "before");
@@ -304,7 +303,7 @@ static int put_source(struct source *s)
 		out_close(j, '}');
 	}
 	out_close(j, '}');
-	return r < 0 ? r : j->r;
+	return j->r;
 }
 
 static void release(struct source *s)

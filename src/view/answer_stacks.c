@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/cleanup.h"
 #include "query/stack_tree.h"
 #include "view/answers.h"
 #include "view/call_tree.h"
@@ -36,11 +37,9 @@ static void query_done(struct recording *r)
 static int make_filter(struct params *p, struct recording *r, bool has_threads, char *ret, size_t size, struct error *err)
 {
 	int64_t from, to, row;
-	int rc = param_times(p, r, &from, &to, err);
 
-	rc = rc < 0 ? rc : params_integer_or(p, "row", 0, (int64_t)r->row_count - 1, -1, &row, err);
-	if (rc < 0)
-		return rc;
+	TRY(param_times(p, r, &from, &to, err));
+	TRY(params_integer_or(p, "row", 0, (int64_t)r->row_count - 1, -1, &row, err));
 	from = from < 0 ? 0 : from; /* all are recorded behind it */
 	snprintf(ret, size, "start >= %lld and start < %lld", (long long)from, (long long)to);
 	if (row < 0)
@@ -168,28 +167,27 @@ int answer_flame(struct view *v, struct params *p, struct answer *a, struct erro
 	const char *given = params_text(p, "source"), *source = given ? NULL : sources[0], *order = params_text(p, "order");
 	struct recording *recording;
 	char filter[160];
-	int r = view_recording(v, p, &recording, err);
 
+	TRY(view_recording(v, p, &recording, err));
 	for (size_t i = 0; given && i < 3; i++)
 		source = strcmp(given, sources[i]) == 0 ? sources[i] : source;
-	if (r == 0 && !source)
-		r = error_set(err, EINVAL, "source is none of samples, offcpu and osrt");
-	if (r == 0 && order && strcmp(order, "top-down") && strcmp(order, "bottom-up"))
-		r = error_set(err, EINVAL, "order is neither top-down nor bottom-up");
-	r = r < 0 ? r : make_filter(p, recording, strcmp(source, "offcpu") != 0, filter, sizeof(filter), err);
-	r = r < 0 ? r : params_all_used(p, err);
-	return r < 0 ? r : put_flame(recording, source, filter, order && strcmp(order, "bottom-up") == 0, &a->body, err);
+	if (!source)
+		return error_set(err, EINVAL, "source is none of samples, offcpu and osrt");
+	if (order && strcmp(order, "top-down") && strcmp(order, "bottom-up"))
+		return error_set(err, EINVAL, "order is neither top-down nor bottom-up");
+	TRY(make_filter(p, recording, strcmp(source, "offcpu") != 0, filter, sizeof(filter), err));
+	TRY(params_all_used(p, err));
+	return put_flame(recording, source, filter, order && strcmp(order, "bottom-up") == 0, &a->body, err);
 }
 
 static int put_frame(struct json_out *j, struct query *q, const struct stack_tree *tree, uint32_t frame)
 {
 	const struct code_function *f = &tree->functions[frame < tree->frame_count ? tree->code[frame].function : 0];
-	struct buf name = BUF_INIT;
-	int r = code_function_text(q, f, &name);
+	CLEANUP(buf_release) struct buf name = BUF_INIT;
 
+	TRY(code_function_text(q, f, &name));
 	out_text(j, name.data ? name.data : "", name.len);
-	buf_release(&name);
-	return r < 0 ? r : j->r;
+	return j->r;
 }
 
 int stack_put(struct json_out *j, struct recording *r, int64_t id)

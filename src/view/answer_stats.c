@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "stats/has_data.h"
 #include "stats/stats.h"
 #include "view/answers.h"
@@ -25,11 +26,9 @@ struct catalogue {
 
 static int catalogue_open(struct catalogue *c, struct error *err)
 {
-	int r;
-
 	memset(c, 0, sizeof(*c));
-	r = stats_folders_find(&c->folders, NULL, 0, err);
-	return r < 0 ? r : report_files_load(&c->files, (const char *const *)c->folders.names, c->folders.count, err);
+	TRY(stats_folders_find(&c->folders, NULL, 0, err));
+	return report_files_load(&c->files, (const char *const *)c->folders.names, c->folders.count, err);
 }
 
 static void catalogue_close(struct catalogue *c)
@@ -190,7 +189,8 @@ static int put_report(struct json_out *j, struct recording *r, const struct cata
 	struct bounded b = { .text = BUF_INIT };
 	int rc = run_report(r, c, asked, time, &b, err);
 
-	rc = rc < 0 || !b.text.len ? rc : csv_table_read(&t, (char *)(uintptr_t)buf_cstr(&b.text));
+	if (rc >= 0 && b.text.len)
+		rc = csv_table_read(&t, (char *)(uintptr_t)buf_cstr(&b.text));
 	/* The last line may be half of one. */
 	t.rows -= b.is_full && t.rows;
 	if (rc >= 0 && (!ret_has_rows || t.rows))
@@ -199,7 +199,8 @@ static int put_report(struct json_out *j, struct recording *r, const struct cata
 		*ret_has_rows = t.rows > 0;
 	csv_table_release(&t);
 	buf_release(&b.text);
-	return rc < 0 ? rc : j->r;
+	TRY(rc);
+	return j->r;
 }
 
 /* As --filter-time takes it; NULL: all of the recording. */
@@ -256,14 +257,13 @@ int answer_stats(struct view *v, struct params *p, struct answer *a, struct erro
 	struct catalogue c;
 	int64_t from, to;
 	char time[64];
-	int r = view_recording(v, p, &recording, err);
+	int r;
 
-	r = r < 0 ? r : param_times(p, recording, &from, &to, err);
-	r = r < 0 ? r : params_all_used(p, err);
-	if (r == 0 && name && (strchr(name, ',') || !*name))
-		r = error_set(err, EINVAL, "name is not the name of one report");
-	if (r < 0)
-		return r;
+	TRY(view_recording(v, p, &recording, err));
+	TRY(param_times(p, recording, &from, &to, err));
+	TRY(params_all_used(p, err));
+	if (name && (strchr(name, ',') || !*name))
+		return error_set(err, EINVAL, "name is not the name of one report");
 	r = catalogue_open(&c, err);
 	if (r >= 0 && name)
 		r = put_one(recording, &c, name, time_filter(from, to, time, sizeof(time)), &a->body, err);

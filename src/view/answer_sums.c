@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "view/answers.h"
 #include "view/chosen.h"
 #include "view/internal.h"
@@ -217,34 +218,35 @@ static int put_sums(struct recording *r, const struct walk *w, const uint8_t *ch
 	return j.r;
 }
 
+static void sums_release(struct worker_sums (*sums)[WALK_WORKERS])
+{
+	for (unsigned i = 0; i < WALK_WORKERS; i++) {
+		free((*sums)[i].lanes);
+		name_sums_release(&(*sums)[i].names);
+		spans_release(&(*sums)[i].beside);
+	}
+}
+
 int answer_sums(struct view *v, struct params *p, struct answer *a, struct error *err)
 {
-	struct worker_sums sums[WALK_WORKERS] = { 0 };
+	CLEANUP(sums_release) struct worker_sums sums[WALK_WORKERS] = { 0 };
 	struct walk w = { .take = take_piece, .context = sums };
-	uint32_t *lanes = NULL;
-	uint8_t *chosen = NULL;
-	int r = view_recording(v, p, &w.r, err);
+	CLEANUP_FREE uint32_t *lanes = NULL;
+	CLEANUP_FREE uint8_t *chosen = NULL;
 
-	r = r < 0 ? r : param_times(p, w.r, &w.from, &w.to, err);
-	r = r < 0 ? r : param_rows(p, w.r, &chosen, err);
-	r = r < 0 ? r : params_all_used(p, err);
-	if (r == 0) {
-		w.lanes = lanes = chosen_lanes(w.r, chosen, &w.lane_count);
-		r = lanes ? 0 : -ENOMEM;
-	}
-	for (unsigned i = 0; i < WALK_WORKERS && r == 0; i++) {
-		sums[i].lanes = calloc(w.r->lane_count + 1, sizeof(*sums[i].lanes));
-		r = sums[i].lanes ? 0 : -ENOMEM;
-	}
-	r = r < 0 ? r : walk_lanes(&w);
-	r = r < 0 ? r : look_for_overlap(&w, chosen, sums);
-	r = r < 0 ? r : put_sums(w.r, &w, chosen, sums, &a->body);
+	TRY(view_recording(v, p, &w.r, err));
+	TRY(param_times(p, w.r, &w.from, &w.to, err));
+	TRY(param_rows(p, w.r, &chosen, err));
+	TRY(params_all_used(p, err));
+	w.lanes = lanes = chosen_lanes(w.r, chosen, &w.lane_count);
+	if (!lanes)
+		return -ENOMEM;
 	for (unsigned i = 0; i < WALK_WORKERS; i++) {
-		free(sums[i].lanes);
-		name_sums_release(&sums[i].names);
-		spans_release(&sums[i].beside);
+		sums[i].lanes = calloc(w.r->lane_count + 1, sizeof(*sums[i].lanes));
+		if (!sums[i].lanes)
+			return -ENOMEM;
 	}
-	free(lanes);
-	free(chosen);
-	return r;
+	TRY(walk_lanes(&w));
+	TRY(look_for_overlap(&w, chosen, sums));
+	return put_sums(w.r, &w, chosen, sums, &a->body);
 }

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/cleanup.h"
 #include "view/answers.h"
 #include "view/internal.h"
 #include "view/lines.h"
@@ -11,34 +12,34 @@
 
 static int write_heat(struct recording *r, const struct row *row, struct tile *t, struct buf *out)
 {
-	const struct lane **lanes = calloc(row->lane_count + 1u, sizeof(struct lane *));
-	int rc = lanes ? 0 : -ENOMEM;
+	CLEANUP_FREE const struct lane **lanes = calloc(row->lane_count + 1u, sizeof(struct lane *));
 
-	for (uint32_t i = 0; rc == 0 && i < row->lane_count; i++)
+	if (!lanes)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < row->lane_count; i++)
 		lanes[i] = &r->lanes[row->lanes[i]];
 	t->among = row->kind == ROW_CPUS ? row->lane_count : 1;
-	rc = rc < 0 ? rc : tile_add_heat(t, r, lanes, row->lane_count);
-	free(lanes);
-	return rc < 0 ? rc : tile_write(t, r, out);
+	TRY(tile_add_heat(t, r, lanes, row->lane_count));
+	return tile_write(t, r, out);
 }
 
 static int write_row(struct recording *r, uint32_t id, struct tile *t, struct buf *out)
 {
 	const struct row *row = &r->rows[id];
-	int rc = tile_write_head(out, id, row->draw == DRAW_GROUP ? 1 : row_line_count(row), t->index);
 
-	if (rc == 0 && row->draw == DRAW_GROUP)
+	TRY(tile_write_head(out, id, row->draw == DRAW_GROUP ? 1 : row_line_count(row), t->index));
+	if (row->draw == DRAW_GROUP)
 		return write_heat(r, row, t, out);
-	for (uint32_t i = 0; i < row_line_count(row) && rc == 0; i++) {
+	for (uint32_t i = 0; i < row_line_count(row); i++) {
 		tile_clear(t);
 		if (row->draw == DRAW_PLOT) {
-			rc = plot_write(t, r, &r->lanes[row->lanes[i]], row->held, out);
+			TRY(plot_write(t, r, &r->lanes[row->lanes[i]], row->held, out));
 			continue;
 		}
-		rc = row->line_count ? tile_add_line(t, r, row, i) : tile_add_lane(t, r, &r->lanes[row->lanes[i]]);
-		rc = rc < 0 ? rc : tile_write(t, r, out);
+		TRY(row->line_count ? tile_add_line(t, r, row, i) : tile_add_lane(t, r, &r->lanes[row->lanes[i]]));
+		TRY(tile_write(t, r, out));
 	}
-	return rc;
+	return 0;
 }
 
 static int write_tiles(struct recording *r, unsigned level, const char *list, struct tile *t, struct buf *out, struct error *err)
@@ -63,19 +64,15 @@ int answer_tiles(struct view *v, struct params *p, struct answer *a, struct erro
 {
 	const char *list = params_text(p, "tiles");
 	struct recording *recording;
-	struct tile *t;
+	CLEANUP_FREE struct tile *t = NULL;
 	int64_t level;
-	int r = view_recording(v, p, &recording, err);
 
-	r = r < 0 ? r : params_integer(p, "level", 0, TILE_MAX_LEVEL, &level, err);
-	r = r < 0 ? r : params_all_used(p, err);
-	if (r == 0 && !list)
-		r = error_set(err, EINVAL, "tiles is missing");
-	if (r < 0)
-		return r;
+	TRY(view_recording(v, p, &recording, err));
+	TRY(params_integer(p, "level", 0, TILE_MAX_LEVEL, &level, err));
+	TRY(params_all_used(p, err));
+	if (!list)
+		return error_set(err, EINVAL, "tiles is missing");
 	t = malloc(sizeof(*t));
 	a->type = "application/octet-stream";
-	r = t ? write_tiles(recording, (unsigned)level, list, t, &a->body, err) : -ENOMEM;
-	free(t);
-	return r;
+	return t ? write_tiles(recording, (unsigned)level, list, t, &a->body, err) : -ENOMEM;
 }

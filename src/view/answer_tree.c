@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/cleanup.h"
 #include "base/sort.h"
 #include "view/answers.h"
 #include "view/call_tree.h"
@@ -301,9 +302,9 @@ static int put_tree(struct walk *w, struct buf *out)
 int answer_tree(struct view *v, struct params *p, struct answer *a, struct error *err)
 {
 	struct walk w = { 0 };
-	int r = view_recording(v, p, &w.r, err);
 
-	r = r < 0 ? r : param_times(p, w.r, &w.from, &w.to, err);
-	r = r < 0 ? r : params_all_used(p, err);
-	return r < 0 ? r : put_tree(&w, &a->body);
+	TRY(view_recording(v, p, &w.r, err));
+	TRY(param_times(p, w.r, &w.from, &w.to, err));
+	TRY(params_all_used(p, err));
+	return put_tree(&w, &a->body);
 }

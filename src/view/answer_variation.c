@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "kernel/variation.h"
 #include "view/answers.h"
 #include "view/kernels.h"
@@ -134,20 +135,16 @@ static void put_variation(struct kernel_view *kv, struct alike *all, const char 
 int answer_variation(struct view *v, struct params *p, struct answer *a, struct error *err)
 {
 	const char *metric = params_text(p, "metric");
-	struct alike all = { 0 };
-	struct kernel_view kv = { 0 };
+	CLEANUP(kernel_view_end) struct kernel_view kv = { 0 };
+	CLEANUP(release_alike) struct alike all = { 0 };
 	struct json_out j;
-	int r = metric && strlen(metric) > MOST_METRIC ? error_set(err, EINVAL, "The name of the metric is too long") : 0;
 
-	r = r < 0 ? r : kernel_view_begin(&kv, v, p, true, err);
+	if (metric && strlen(metric) > MOST_METRIC)
+		return error_set(err, EINVAL, "The name of the metric is too long");
+	TRY(kernel_view_begin(&kv, v, p, true, err));
 	out_begin(&j, &a->body);
 	kv.j = &j;
-	r = r < 0 ? r : find_alike(&all, kv.results, kv.k);
-	if (r >= 0) {
-		put_variation(&kv, &all, metric);
-		r = j.r;
-	}
-	release_alike(&all);
-	kernel_view_end(&kv);
-	return r;
+	TRY(find_alike(&all, kv.results, kv.k));
+	put_variation(&kv, &all, metric);
+	return j.r;
 }

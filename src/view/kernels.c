@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "kernel/derived.h"
 #include "kernel/operators.h"
 #include "kernel/share.h"
@@ -29,20 +30,19 @@ static int load_texts(struct view_texts *texts, const struct view_options *optio
 {
 	static const char *const names[OWN_FOLDERS] = { "sections", "sets", "rules", "metrics" };
 	size_t given = options->text_folder_count;
-	const char **folders = calloc(given + OWN_FOLDERS, sizeof(*folders));
+	CLEANUP_FREE const char **folders = calloc(given + OWN_FOLDERS, sizeof(*folders));
 	char paths[OWN_FOLDERS][4096];
-	int r = folders ? 0 : -ENOMEM;
 
-	for (size_t i = 0; folders && i < given; i++)
+	if (!folders)
+		return -ENOMEM;
+	for (size_t i = 0; i < given; i++)
 		folders[i] = options->text_folders[i];
-	for (size_t i = 0; r >= 0 && i < OWN_FOLDERS; i++) {
+	for (size_t i = 0; i < OWN_FOLDERS; i++) {
 		if (share_folder(names[i], paths[i], sizeof(paths[i])) < 0)
-			r = error_set(err, ENOENT, "share/%s is missing beside the program", names[i]);
+			return error_set(err, ENOENT, "share/%s is missing beside the program", names[i]);
 		folders[given + i] = paths[i];
 	}
-	r = r < 0 ? r : load_from(texts, folders, given + OWN_FOLDERS, err);
-	free(folders);
-	return r;
+	return load_from(texts, folders, given + OWN_FOLDERS, err);
 }
 
 int view_texts(struct view *v, const struct view_texts **ret, struct error *err)
@@ -85,7 +85,8 @@ static int load_kernels(struct recording *r, const struct sections *texts, const
 	if (rc < 0)
 		return rc;
 	rc = derive_values(ret);
-	rc = rc < 0 ? rc : apply_rules(ret, texts);
+	if (rc >= 0)
+		rc = apply_rules(ret, texts);
 	if (rc >= 0 && operators)
 		rc = operators_apply(ret, operators, err);
 	rc = rc > 0 ? 0 : rc;
@@ -166,22 +167,21 @@ int kernel_view_begin(struct kernel_view *ret, struct view *v, struct params *p,
 {
 	int64_t place = -1, baseline = -1, against = -1;
 	struct recording *recording;
-	int r = view_recording(v, p, &recording, err);
 
 	*ret = (struct kernel_view){ .view = v };
-	if (r == 0 && one)
-		r = params_integer(p, "kernel", 0, INT32_MAX, &place, err);
-	r = r < 0 ? r : params_integer_or(p, "baseline", 0, (int64_t)v->recording_count - 1, -1, &baseline, err);
-	if (r == 0 && baseline >= 0)
-		r = params_integer_or(p, "against", 0, INT32_MAX, -1, &against, err);
-	r = r < 0 ? r : params_all_used(p, err);
-	r = r < 0 ? r : view_texts(v, &ret->texts, err);
-	r = r < 0 ? r : recording_kernels(recording, &ret->texts->sections, v->options.operators, &ret->results, err);
-	if (r < 0)
-		return r;
+	TRY(view_recording(v, p, &recording, err));
+	if (one)
+		TRY(params_integer(p, "kernel", 0, INT32_MAX, &place, err));
+	TRY(params_integer_or(p, "baseline", 0, (int64_t)v->recording_count - 1, -1, &baseline, err));
+	if (baseline >= 0)
+		TRY(params_integer_or(p, "against", 0, INT32_MAX, -1, &against, err));
+	TRY(params_all_used(p, err));
+	TRY(view_texts(v, &ret->texts, err));
+	TRY(recording_kernels(recording, &ret->texts->sections, v->options.operators, &ret->results, err));
 	ret->options = (struct page_options){ .details = DETAILS_ALL, .sections = &ret->texts->sections };
-	r = one ? find_kernel(ret, place, err) : 0;
-	return r < 0 || baseline < 0 ? r : begin_baseline(ret, baseline, against, err);
+	if (one)
+		TRY(find_kernel(ret, place, err));
+	return baseline < 0 ? 0 : begin_baseline(ret, baseline, against, err);
 }
 
 void kernel_view_end(struct kernel_view *kv)

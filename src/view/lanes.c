@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/cleanup.h"
 #include "base/sort.h"
 #include "report/detail.h"
 #include "view/recording.h"
@@ -199,11 +200,10 @@ static int add_sums(const struct source *s)
 
 static int list_source(const struct source *s)
 {
-	int rc = list_pieces(s);
-
-	rc = rc < 0 ? rc : list_lanes(s);
-	rc = rc < 0 ? rc : join_details(s);
-	return rc < 0 ? rc : add_sums(s);
+	TRY(list_pieces(s));
+	TRY(list_lanes(s));
+	TRY(join_details(s));
+	return add_sums(s);
 }
 
 int recording_find_lanes(struct recording *r)

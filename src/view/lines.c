@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "view/place.h"
 
 /* More tracks than that are left as they are. */
@@ -94,7 +95,8 @@ static int begin_piece(struct finder *f, struct cursor *c)
 	if (!c->start || !c->lines)
 		return -ENOMEM;
 	rc = report_column(f->r->report, p->table, p->group, 0, c->start, NULL);
-	rc = rc < 0 ? rc : report_column(f->r->report, p->table, p->group, 1, c->end, NULL);
+	if (rc == 0)
+		rc = report_column(f->r->report, p->table, p->group, 1, c->end, NULL);
 	memset(c->lines, (int)f->base, p->rows);
 	c->rows = p->rows;
 	c->row = rc < 0 ? p->rows : 0;
@@ -104,15 +106,13 @@ static int begin_piece(struct finder *f, struct cursor *c)
 /* 1: it has a row; 0: it has none any more. */
 static int load(struct finder *f, struct cursor *c)
 {
-	int rc = 0;
-
-	while (c->row == c->rows && rc == 0) {
+	while (c->row == c->rows) {
 		end_piece(f, c);
 		if (c->next == c->lane->piece_count)
 			return 0;
-		rc = atomic_load_explicit(f->stop, memory_order_relaxed) ? -ECANCELED : begin_piece(f, c);
+		TRY(atomic_load_explicit(f->stop, memory_order_relaxed) ? -ECANCELED : begin_piece(f, c));
 	}
-	return rc < 0 ? rc : 1;
+	return 1;
 }
 
 /* The first that is free then. Where none is, tracks overlap in themselves: it is the one that is free soonest. */

@@ -13,7 +13,7 @@
 
 static int try_listen(const struct addrinfo *a)
 {
-	int fd = socket(a->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), yes = 1, r = 0;
+	int fd = socket(a->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), yes = 1, r;
 
 	if (fd < 0)
 		return -errno;
@@ -22,8 +22,9 @@ static int try_listen(const struct addrinfo *a)
 	if (bind(fd, a->ai_addr, a->ai_addrlen) < 0 || listen(fd, BACKLOG) < 0) {
 		r = -errno;
 		close(fd);
+		return r;
 	}
-	return r < 0 ? r : fd;
+	return fd;
 }
 
 static int bound_port(int fd)

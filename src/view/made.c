@@ -66,7 +66,9 @@ static int append(struct making *m, struct report_track *to, const int64_t *valu
 {
 	int rc = report_append(to, values, present);
 
-	return rc == -EINVAL ? 0 : rc < 0 ? rc : relieve(m);
+	if (rc < 0)
+		return rc == -EINVAL ? 0 : rc;
+	return relieve(m);
 }
 
 int making_event(struct making *m, struct report_track *to, enum table_id table, const struct made_event *e)
@@ -108,8 +110,7 @@ static int finish_file(struct making *m, struct report **ret)
 	snprintf(path, sizeof(path), "%s/" FILE_NAME, m->folder);
 	rc = report_writer_finish(m->w, &err);
 	m->w = NULL;
-	rc = rc < 0 ? rc : report_open(ret, path, &err);
-	return rc;
+	return rc == 0 ? report_open(ret, path, &err) : rc;
 }
 
 static void remove_files(struct making *m)
@@ -142,7 +143,8 @@ static int take_in(struct recording *r, struct making *m, struct report *made)
 	free(r->bounds); /* by piece */
 	r->bounds = NULL;
 	rc = recording_find_made_lanes(r);
-	rc = rc < 0 ? rc : recording_add_made_rows(r);
+	if (rc == 0)
+		rc = recording_add_made_rows(r);
 	pthread_mutex_unlock(&r->use_lock);
 	return rc;
 }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/array.h"
+#include "base/cleanup.h"
 #include "fmt/gpu_enums.h"
 #include "view/made.h"
 #include "view/rows.h"
@@ -39,7 +40,6 @@ static int put_use(struct making *m, struct use *use, const struct track_reader 
 {
 	int64_t operation = t->columns[1][t->row], bytes = t->columns[2][t->row], kind = t->columns[3][t->row], *sum;
 	struct made_track track = { .kind = ROW_GPU_MEMORY, .place = use->gpu, .domain = kind };
-	int rc = 0;
 
 	if (kind < 0 || kind >= MEMORY_KINDS || bytes < 0 || (operation != GPU_MEMORY_ALLOCATION && operation != GPU_MEMORY_RELEASE))
 		return 0;
@@ -47,8 +47,8 @@ static int put_use(struct making *m, struct use *use, const struct track_reader 
 	if (__builtin_add_overflow(*sum, operation == GPU_MEMORY_ALLOCATION ? bytes : -bytes, sum) || *sum < 0)
 		*sum = 0;
 	if (!use->kinds[kind].track)
-		rc = making_track(m, TABLE_COUNTER, &track, &use->kinds[kind].track);
-	return rc < 0 ? rc : making_value(m, use->kinds[kind].track, t->columns[0][t->row], *sum);
+		TRY(making_track(m, TABLE_COUNTER, &track, &use->kinds[kind].track));
+	return making_value(m, use->kinds[kind].track, t->columns[0][t->row], *sum);
 }
 
 int make_memory(struct making *m)

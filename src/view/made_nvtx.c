@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/sort.h"
 #include "view/made.h"
 #include "view/place.h"
@@ -322,7 +323,6 @@ static int put_range(struct projecting *p, struct ranges *l, uint64_t i)
 	int64_t depth = l->track[TRACK_DEPTH] + (l->track[TRACK_KIND] == TRACK_NVTX_STARTEND ? START_END_DEPTH : 0);
 	struct made_event e = { .start = l->first[i], .end = l->last[i], .name = l->name[i], .lane = l->lane, .index = l->base + i };
 	unsigned at = 0;
-	int rc = 0;
 
 	while (at < BESIDE && beside[at].track && beside[at].free > e.start)
 		at++;
@@ -332,10 +332,10 @@ static int put_range(struct projecting *p, struct ranges *l, uint64_t i)
 		struct made_track track = { .kind = ROW_GPU_NVTX, .place = p->gpu, .thread = l->track[TRACK_THREAD],
 					    .domain = l->track[TRACK_DOMAIN], .depth = depth * BESIDE + at };
 
-		rc = making_track(p->m, TABLE_SLICE, &track, &beside[at].track);
+		TRY(making_track(p->m, TABLE_SLICE, &track, &beside[at].track));
 	}
 	beside[at].free = e.end;
-	return rc < 0 ? rc : making_event(p->m, beside[at].track, TABLE_SLICE, &e);
+	return making_event(p->m, beside[at].track, TABLE_SLICE, &e);
 }
 
 static int put_ranges(struct projecting *p, struct ranges *l)
@@ -362,20 +362,18 @@ static int put_ranges(struct projecting *p, struct ranges *l)
 static int project_held(struct projecting *p)
 {
 	size_t to;
-	int rc = 0;
 
-	for (size_t i = p->from; i < p->to && rc == 0; i++)
-		rc = load_ranges(p->m->r, &p->lanes[i]);
-	for (size_t from = p->from; from < p->to && rc == 0; from = to) {
+	for (size_t i = p->from; i < p->to; i++)
+		TRY(load_ranges(p->m->r, &p->lanes[i]));
+	for (size_t from = p->from; from < p->to; from = to) {
 		for (to = from; to < p->to && p->lanes[to].track[TRACK_THREAD] == p->lanes[from].track[TRACK_THREAD];)
 			to++;
-		rc = project_thread(p, from, to);
+		TRY(project_thread(p, from, to));
 	}
-	rc = rc < 0 ? rc : project_calls(p);
-	for (size_t i = p->from; i < p->to && rc == 0; i++)
-		rc = put_ranges(p, &p->lanes[i]);
-	drop_ranges(p);
-	return rc;
+	TRY(project_calls(p));
+	for (size_t i = p->from; i < p->to; i++)
+		TRY(put_ranges(p, &p->lanes[i]));
+	return 0;
 }
 
 /* The pieces of a lane from one on that may be held beside `held`: false where none may. */
@@ -409,6 +407,7 @@ static int project_long_lane(struct projecting *p, size_t at)
 		held = 0;
 		hold_pieces(p, l, piece, &held);
 		rc = project_held(p);
+		drop_ranges(p);
 	}
 	return rc;
 }
@@ -432,6 +431,7 @@ static int project_process(struct projecting *p, size_t from, size_t to)
 			hold_pieces(p, &p->lanes[p->to], r->lanes[p->lanes[p->to].lane].piece, &held);
 		from = p->to;
 		rc = project_held(p);
+		drop_ranges(p);
 	}
 	return rc;
 }

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/cleanup.h"
 #include "query/run_walk.h"
 #include "view/made.h"
 #include "view/names.h"
@@ -117,20 +118,20 @@ static int put_waits(struct making *m, struct run_walk *walk, const struct lane 
 
 		if (i.state == STATE_RUNNING)
 			continue;
-		rc = to ? 0 : making_track(m, TABLE_SLICE, &track, &to);
-		rc = rc < 0 ? rc : making_event(m, to, TABLE_SLICE, &e);
-		if (rc < 0)
-			break;
+		if (!to)
+			TRY(making_track(m, TABLE_SLICE, &track, &to));
+		TRY(making_event(m, to, TABLE_SLICE, &e));
 	}
 	return rc;
 }
 
 int make_waits(struct making *m)
 {
-	struct run_walk *walk = malloc(sizeof(*walk));
+	CLEANUP_FREE struct run_walk *walk = malloc(sizeof(*walk));
 	struct run_threads threads = { 0 };
-	int rc = walk ? run_threads_load(&threads, m->q) : -ENOMEM;
+	int rc = 0;
 
+	TRY(walk ? run_threads_load(&threads, m->q) : -ENOMEM);
 	for (size_t i = 0; i < threads.count && rc >= 0; i++) {
 		const struct lane *lane = recording_lane(m->r, TABLE_RUN, threads.tracks[i][TRACK_ID]);
 
@@ -140,8 +141,6 @@ int make_waits(struct making *m)
 		rc = put_waits(m, walk, lane, threads.tracks[i][TRACK_THREAD]);
 		run_walk_release(walk);
 	}
-	if (walk && rc >= 0)
-		run_threads_release(&threads);
-	free(walk);
-	return rc < 0 ? rc : 0;
+	run_threads_release(&threads);
+	return rc;
 }

@@ -102,7 +102,8 @@ int match_deep_rows(struct match *m, const struct piece *p, uint8_t **ret)
 
 	*ret = NULL;
 	r = mark(m, p, p->table == TABLE_GPU_KERNEL ? COLUMN_GPU_KERNEL_LAUNCH : -1, &m->launches, ret);
-	r = r < 0 ? r : mark(m, p, table_column(p->table, ROLE_ARGS), &m->sets, ret);
+	if (r == 0)
+		r = mark(m, p, table_column(p->table, ROLE_ARGS), &m->sets, ret);
 	if (r < 0) {
 		free(*ret);
 		*ret = NULL;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/sort.h"
 #include "fmt/gpu_enums.h"
 #include "view/recording.h"
@@ -181,14 +182,13 @@ static int thread_text(struct recording *r, uint32_t number, struct buf *ret)
 	const int64_t *process = thread ? index_find(&r->index.processes, thread[THREAD_PROCESS]) : NULL;
 	const char *name;
 	size_t len;
-	int rc;
 
 	if (!thread)
 		return buf_puts(ret, "thread");
 	name = process ? recording_text(r, (uint64_t)process[PROCESS_NAME], &len) : NULL;
-	rc = buf_printf(ret, "%s %lld \u00b7 ", name ? name : "process", process ? (long long)process[PROCESS_PID] : 0);
+	TRY(buf_printf(ret, "%s %lld \u00b7 ", name ? name : "process", process ? (long long)process[PROCESS_PID] : 0));
 	name = recording_text(r, (uint64_t)index_thread_name(&r->index, thread[THREAD_UID]), &len);
-	return rc < 0 ? rc : buf_printf(ret, "%s %lld", name ? name : "thread", (long long)thread[THREAD_TID]);
+	return buf_printf(ret, "%s %lld", name ? name : "thread", (long long)thread[THREAD_TID]);
 }
 
 static int wait_text(struct recording *r, unsigned kind, uint32_t number, struct buf *ret)

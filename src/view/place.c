@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/cleanup.h"
 #include "view/internal.h"
 #include "view/lines.h"
 #include "view/names.h"
@@ -137,7 +138,8 @@ void place_put_name(struct json_out *j, struct recording *r, uint32_t name)
 	int rc = name_text(r, name, &text);
 
 	out_text(j, text.data ? text.data : "", text.len);
-	j->r = j->r < 0 ? j->r : rc < 0 ? rc : 0;
+	if (j->r >= 0 && rc < 0)
+		j->r = rc;
 	buf_release(&text);
 }
 
@@ -185,15 +187,14 @@ static int param_place(struct params *p, struct recording *r, struct place *ret,
 {
 	const struct row *row;
 	int64_t line, index = 0;
-	int rc = param_row(p, r, &row, err);
+	int rc;
 
 	*ret = (struct place){ 0 };
-	if (rc == 0 && row->draw == DRAW_GROUP)
-		rc = error_set(err, EINVAL, "The row is a heading");
-	rc = rc < 0 ? rc : params_integer(p, "lane", 0, (int64_t)row->lane_count - 1, &line, err);
-	rc = rc < 0 ? rc : params_integer(p, "index", 0, INT64_MAX, &index, err);
-	if (rc < 0)
-		return rc;
+	TRY(param_row(p, r, &row, err));
+	if (row->draw == DRAW_GROUP)
+		return error_set(err, EINVAL, "The row is a heading");
+	TRY(params_integer(p, "lane", 0, (int64_t)row->lane_count - 1, &line, err));
+	TRY(params_integer(p, "index", 0, INT64_MAX, &index, err));
 	ret->index = (uint64_t)index;
 	find_in_row(r, row, line, ret);
 	rc = place_load(r, ret);
@@ -202,18 +203,14 @@ static int param_place(struct params *p, struct recording *r, struct place *ret,
 
 int param_times(struct params *p, const struct recording *r, int64_t *from, int64_t *to, struct error *err)
 {
-	int rc = params_integer_or(p, "from", INT64_MIN, INT64_MAX, INT64_MIN, from, err);
-
-	rc = rc < 0 ? rc : params_integer_or(p, "to", INT64_MIN, INT64_MAX, INT64_MAX, to, err);
-	if (rc == 0 && *to < *from)
-		rc = error_set(err, EINVAL, "to is before from");
-	return rc;
+	TRY(params_integer_or(p, "from", INT64_MIN, INT64_MAX, INT64_MIN, from, err));
+	TRY(params_integer_or(p, "to", INT64_MIN, INT64_MAX, INT64_MAX, to, err));
+	return *to < *from ? error_set(err, EINVAL, "to is before from") : 0;
 }
 
 int params_event(struct view *v, struct params *p, struct recording **ret, struct place *ret_place, struct error *err)
 {
-	int r = view_recording(v, p, ret, err);
-
-	r = r < 0 ? r : param_place(p, *ret, ret_place, err);
-	return r < 0 ? r : params_all_used(p, err);
+	TRY(view_recording(v, p, ret, err));
+	TRY(param_place(p, *ret, ret_place, err));
+	return params_all_used(p, err);
 }

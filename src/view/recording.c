@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "query/query.h"
 #include "view/coarse.h"
 #include "view/kernels.h"
@@ -54,17 +55,21 @@ static int load_tables(struct recording *r)
 	return index_load_sorted(tables, sizeof(tables) / sizeof(tables[0]), r->report);
 }
 
+static int load_lanes(struct recording *r)
+{
+	TRY(load_tables(r));
+	TRY(name_load_launches(r));
+	TRY(recording_find_lanes(r));
+	TRY(store_open(&r->store, STORE_BYTES));
+	return recording_make_rows(r);
+}
+
 static int load(struct recording *r, struct error *err)
 {
-	int rc = query_index_load(&r->index, r->report, err);
+	int rc;
 
-	if (rc < 0)
-		return rc;
-	rc = load_tables(r);
-	rc = rc < 0 ? rc : name_load_launches(r);
-	rc = rc < 0 ? rc : recording_find_lanes(r);
-	rc = rc < 0 ? rc : store_open(&r->store, STORE_BYTES);
-	rc = rc < 0 ? rc : recording_make_rows(r);
+	TRY(query_index_load(&r->index, r->report, err));
+	rc = load_lanes(r);
 	return rc < 0 ? error_set_errno(err, -rc, "%s cannot be shown", r->name) : 0;
 }
 
@@ -84,7 +89,8 @@ int recording_open(struct recording **ret, const char *path, const char *name, s
 	r->path = strdup(path);
 	r->name = strdup(name);
 	rc = r->path && r->name ? report_open(&r->report, path, err) : error_set(err, ENOMEM, "Not enough memory");
-	rc = rc < 0 ? rc : load(r, err);
+	if (rc == 0)
+		rc = load(r, err);
 	if (rc < 0) {
 		recording_close(r);
 		return rc;

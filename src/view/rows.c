@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/cleanup.h"
 #include "base/sort.h"
 #include "view/json_out.h"
 
@@ -172,16 +173,17 @@ static int warm_parents(struct row_maker *m, size_t id)
 static int add_row(struct row_maker *m, const struct lane_key *before, const struct lane_key *keys, size_t count)
 {
 	bool of_gpu = keys->section == SECTION_GPU;
-	int r = of_gpu ? gpu_headings(m, before, keys) : process_headings(m, before, keys);
-	struct row *row = r < 0 ? NULL : row_add(m, m->owner_row, keys->kind, keys->draw);
+	struct row *row;
 
+	TRY(of_gpu ? gpu_headings(m, before, keys) : process_headings(m, before, keys));
+	row = row_add(m, m->owner_row, keys->kind, keys->draw);
 	if (!row)
-		return r < 0 ? r : -ENOMEM;
+		return -ENOMEM;
 	row->uid = keys->owner;
 	row->joined = keys->draw == DRAW_SLICES && (keys->kind == ROW_STREAM || keys->kind == ROW_GPU_SYNC) && count > 1;
-	r = take_lanes(m->r, row, keys, count);
-	r = r < 0 ? r : of_gpu ? gpu_label(m->r, keys, row) : process_label(m->r, keys, row);
-	return r < 0 ? r : warm_parents(m, m->r->row_count - 1);
+	TRY(take_lanes(m->r, row, keys, count));
+	TRY(of_gpu ? gpu_label(m->r, keys, row) : process_label(m->r, keys, row));
+	return warm_parents(m, m->r->row_count - 1);
 }
 
 static size_t make_keys(struct recording *r, struct lane_key *keys)
@@ -304,20 +306,19 @@ int rows_finish(struct recording *r, size_t from)
 int recording_make_rows(struct recording *r)
 {
 	struct row_maker m = { .r = r, .place_row = ROW_NO_PARENT, .owner_row = ROW_NO_PARENT };
-	struct lane_key *keys = calloc(r->lane_count + 1, sizeof(*keys));
+	CLEANUP_FREE struct lane_key *keys = calloc(r->lane_count + 1, sizeof(*keys));
 	size_t count, from = 0;
-	int rc;
 
-	rc = keys ? 0 : -ENOMEM;
-	count = rc == 0 ? make_keys(r, keys) : 0;
-	for (size_t i = 1; i <= count && rc == 0; i++) {
+	if (!keys)
+		return -ENOMEM;
+	count = make_keys(r, keys);
+	for (size_t i = 1; i <= count; i++) {
 		if (i < count && compare_rows(&keys[i], &keys[from]) == 0)
 			continue;
-		rc = add_row(&m, from ? &keys[from - 1] : NULL, &keys[from], i - from);
+		TRY(add_row(&m, from ? &keys[from - 1] : NULL, &keys[from], i - from));
 		from = i;
 	}
-	free(keys);
-	return rc < 0 ? rc : rows_finish(r, 0);
+	return rows_finish(r, 0);
 }
 
 void rows_drop(struct recording *r, size_t from)

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/sort.h"
 #include "fmt/gpu_enums.h"
 #include "view/rows.h"
@@ -119,15 +120,14 @@ static int join_state(struct row_maker *m, uint32_t lane)
 {
 	uint32_t runs = track_of(m->r, lane)->of_lane, id = runs < m->r->lane_count ? m->r->lanes[runs].row : LANE_NO_ROW;
 	struct row *row = id == LANE_NO_ROW ? NULL : &m->r->rows[id];
-	int rc;
 
 	if (!row || row->draw != row_draw_of(m->r, lane))
 		return 0;
-	rc = row_add_lanes(m->r, id, &lane, 1);
+	TRY(row_add_lanes(m->r, id, &lane, 1));
 	row->overlaid = true;
 	free(row->label);
 	row->label = NULL;
-	return rc < 0 ? rc : row_print(&row->label, "state");
+	return row_print(&row->label, "state");
 }
 
 static int join_states(struct row_maker *m, const uint32_t *lanes, size_t count)
@@ -144,19 +144,18 @@ static int add_row(struct row_maker *m, const uint32_t *lanes, size_t count)
 	const struct made_track *t = track_of(m->r, lanes[0]);
 	struct row *row;
 	uint32_t parent;
-	int rc;
 
 	if (t->kind == ROW_STATE)
 		return join_states(m, lanes, count);
-	rc = find_parent(m, t, &parent);
-	row = rc < 0 ? NULL : row_add(m, parent, t->kind, row_draw_of(m->r, lanes[0]));
+	TRY(find_parent(m, t, &parent));
+	row = row_add(m, parent, t->kind, row_draw_of(m->r, lanes[0]));
 	if (!row)
-		return rc < 0 ? rc : -ENOMEM;
+		return -ENOMEM;
 	row->uid = t->kind == ROW_CPU ? t->place : t->thread;
-	rc = label_row(m->r, t, row);
-	rc = rc < 0 ? rc : row_add_lanes(m->r, (uint32_t)(row - m->r->rows), lanes, (uint32_t)count);
-	if (rc < 0 || t->kind == ROW_GPU_MEMORY)
-		return rc;
+	TRY(label_row(m->r, t, row));
+	TRY(row_add_lanes(m->r, (uint32_t)(row - m->r->rows), lanes, (uint32_t)count));
+	if (t->kind == ROW_GPU_MEMORY)
+		return 0;
 	m->r->rows[parent].count += row->count;
 	return row->draw == DRAW_SLICES ? row_add_heat(&m->r->rows[parent], lanes, 1) : 0;
 }
@@ -186,9 +185,11 @@ int recording_add_made_rows(struct recording *r)
 	for (size_t i = 0; i < r->lane_count && rc == 0; i++)
 		if (r->lanes[i].made && track_of(r, i))
 			lanes[count++] = (uint32_t)i;
-	rc = rc < 0 ? rc : add_rows(&m, lanes, count);
+	if (rc == 0)
+		rc = add_rows(&m, lanes, count);
 	free(lanes);
-	rc = rc < 0 ? rc : rows_finish(r, before);
+	if (rc == 0)
+		rc = rows_finish(r, before);
 	if (rc < 0)
 		rows_drop(r, before);
 	return rc;

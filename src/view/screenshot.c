@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
 #include "base/output_place.h"
 #include "view/devtools.h"
 
@@ -49,24 +50,17 @@ static int take_text(struct shot *s, const char *key, char *ret, size_t size, st
 static int open_page(struct shot *s, struct error *err)
 {
 	char target[128], parameters[700];
-	int r = call(s, err, "Target.createTarget", "{\"url\":\"about:blank\"}");
 
-	r = r < 0 ? r : take_text(s, "targetId", target, sizeof(target), err);
-	if (r == 0) {
-		snprintf(parameters, sizeof(parameters), "{\"targetId\":\"%s\",\"flatten\":true}", target);
-		r = call(s, err, "Target.attachToTarget", parameters);
-	}
-	r = r < 0 ? r : take_text(s, "sessionId", s->session, sizeof(s->session), err);
-	if (r == 0) {
-		snprintf(parameters, sizeof(parameters), "{\"width\":%d,\"height\":%d,\"deviceScaleFactor\":1,\"mobile\":false}",
-			 s->wanted->width, s->wanted->height);
-		r = call(s, err, "Emulation.setDeviceMetricsOverride", parameters);
-	}
-	if (r == 0) {
-		snprintf(parameters, sizeof(parameters), "{\"url\":\"%s\"}", s->wanted->url);
-		r = call(s, err, "Page.navigate", parameters);
-	}
-	return r;
+	TRY(call(s, err, "Target.createTarget", "{\"url\":\"about:blank\"}"));
+	TRY(take_text(s, "targetId", target, sizeof(target), err));
+	snprintf(parameters, sizeof(parameters), "{\"targetId\":\"%s\",\"flatten\":true}", target);
+	TRY(call(s, err, "Target.attachToTarget", parameters));
+	TRY(take_text(s, "sessionId", s->session, sizeof(s->session), err));
+	snprintf(parameters, sizeof(parameters), "{\"width\":%d,\"height\":%d,\"deviceScaleFactor\":1,\"mobile\":false}",
+		 s->wanted->width, s->wanted->height);
+	TRY(call(s, err, "Emulation.setDeviceMetricsOverride", parameters));
+	snprintf(parameters, sizeof(parameters), "{\"url\":\"%s\"}", s->wanted->url);
+	return call(s, err, "Page.navigate", parameters);
 }
 
 static int evaluate(struct shot *s, const char *expression, struct error *err)
@@ -170,7 +164,8 @@ static int write_part(const struct output_place *place, const char *text, size_t
 		r = -EIO;
 	if (fclose(out) != 0)
 		r = errno ? -errno : -EIO;
-	r = r < 0 ? r : output_place_keep(place, true);
+	if (r == 0)
+		r = output_place_keep(place, true);
 	if (r < 0)
 		unlinkat(place->folder, place->part, 0);
 	return r;
@@ -193,18 +188,21 @@ static int write_picture(struct shot *s, struct error *err)
 	return r < 0 ? error_set_errno(err, -r, "'%s' cannot be written", s->wanted->path) : 0;
 }
 
+static void shot_release(struct shot *s)
+{
+	devtools_close(&s->devtools);
+	buf_release(&s->result);
+}
+
 int screenshot_take(const struct screenshot *wanted, struct error *err)
 {
-	struct shot s = { .wanted = wanted, .result = BUF_INIT };
-	int r = devtools_open(&s.devtools, wanted->browser, wanted->stop_fd, wanted->seconds, err);
+	CLEANUP(shot_release) struct shot s = { .wanted = wanted, .result = BUF_INIT };
 
-	r = r < 0 ? r : open_page(&s, err);
-	r = r < 0 ? r : wait_until_drawn(&s, err);
-	r = r < 0 ? r : show_times(&s, err);
-	r = r < 0 ? r : wait_until_drawn(&s, err);
-	r = r < 0 ? r : call(&s, err, "Page.captureScreenshot", "{\"format\":\"png\"}");
-	r = r < 0 ? r : write_picture(&s, err);
-	devtools_close(&s.devtools);
-	buf_release(&s.result);
-	return r;
+	TRY(devtools_open(&s.devtools, wanted->browser, wanted->stop_fd, wanted->seconds, err));
+	TRY(open_page(&s, err));
+	TRY(wait_until_drawn(&s, err));
+	TRY(show_times(&s, err));
+	TRY(wait_until_drawn(&s, err));
+	TRY(call(&s, err, "Page.captureScreenshot", "{\"format\":\"png\"}"));
+	return write_picture(&s, err);
 }

@@ -307,8 +307,10 @@ int server_open(struct server **ret, struct view *v, int fd, int port, struct er
 	s->port = port;
 	s->fd = fd;
 	r = guard_init(&s->guard, v->options.bind ? v->options.bind : LOOPBACK);
-	r = r < 0 ? r : pool_open(&s->pool, thread_count());
-	r = r < 0 ? r : set_up_http(s);
+	if (r == 0)
+		r = pool_open(&s->pool, thread_count());
+	if (r == 0)
+		r = set_up_http(s);
 	if (r < 0) {
 		server_close(s);
 		return error_set_errno(err, -r, "The server could not be started");

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "view/names.h"
 #include "view/tile.h"
 
@@ -42,10 +43,10 @@ static void put_f64(void *to, size_t i, int64_t value)
 int tile_write_head(struct buf *out, uint32_t row, uint32_t lanes, int64_t index)
 {
 	double where = (double)index;
-	int r = buf_append(out, &row, 4);
 
-	r = r < 0 ? r : buf_append(out, &lanes, 4);
-	return r < 0 ? r : buf_append(out, &where, 8);
+	TRY(buf_append(out, &row, 4));
+	TRY(buf_append(out, &lanes, 4));
+	return buf_append(out, &where, 8);
 }
 
 static uint32_t flags_of(const struct tile *t, struct recording *r, const struct listed *e)
@@ -158,10 +159,8 @@ int tile_write(const struct tile *t, struct recording *r, struct buf *out)
 
 int plot_write(struct tile *t, struct recording *r, const struct lane *lane, bool held, struct buf *out)
 {
-	struct plot *plot = malloc(sizeof(*plot));
-	int rc = plot ? plot_fill(plot, t, r, lane, held) : -ENOMEM;
+	CLEANUP_FREE struct plot *plot = malloc(sizeof(*plot));
 
-	rc = rc < 0 ? rc : write_tile(t, r, plot_value, plot, out);
-	free(plot);
-	return rc;
+	TRY(plot ? plot_fill(plot, t, r, lane, held) : -ENOMEM);
+	return write_tile(t, r, plot_value, plot, out);
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
 #include "view/internal.h"
 #include "view/kernels.h"
 #include "view/made.h"
@@ -44,9 +45,11 @@ static int check_operators(struct view *v, struct error *err)
 {
 	const struct view_texts *texts;
 	struct kernel_results *results;
-	int r = v->options.operators && v->recording_count ? view_texts(v, &texts, err) : 1;
 
-	return r == 0 ? recording_kernels(v->recordings[0], &texts->sections, v->options.operators, &results, err) : r < 0 ? r : 0;
+	if (!v->options.operators || !v->recording_count)
+		return 0;
+	TRY(view_texts(v, &texts, err));
+	return recording_kernels(v->recordings[0], &texts->sections, v->options.operators, &results, err);
 }
 
 int view_open_reports(struct view **ret, const struct view_options *options, struct error *err)
@@ -61,7 +64,8 @@ int view_open_reports(struct view **ret, const struct view_options *options, str
 	pthread_mutex_init(&v->lock, NULL);
 	pthread_mutex_init(&v->renewing, NULL);
 	r = open_all(v, err);
-	r = r < 0 ? r : check_operators(v, err);
+	if (r == 0)
+		r = check_operators(v, err);
 	if (r < 0) {
 		view_close(v);
 		return r;
@@ -108,8 +112,8 @@ int view_make(struct view *v, struct buf *ret_report, struct buf *ret_tracks)
 	if (rc < 0 || !r->made)
 		return rc == -ENOMEM ? rc : 0;
 	bytes = report_bytes(r->made, &size);
-	rc = buf_append(ret_report, bytes, size);
-	return rc < 0 ? rc : buf_append(ret_tracks, r->made_tracks, r->made_track_count * sizeof(*r->made_tracks));
+	TRY(buf_append(ret_report, bytes, size));
+	return buf_append(ret_tracks, r->made_tracks, r->made_track_count * sizeof(*r->made_tracks));
 }
 
 int view_answer(struct view *v, const char *uri, struct buf *ret, struct error *err)
@@ -134,7 +138,8 @@ int view_answer(struct view *v, const char *uri, struct buf *ret, struct error *
 	}
 	view_give(v, params.held);
 	params_release(&params);
-	return r < 0 ? r : 0;
+	TRY(r);
+	return 0;
 }
 
 int view_run(struct view *v, struct error *err)
