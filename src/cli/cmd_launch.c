@@ -136,11 +136,12 @@ int session_launch(struct cli *cli, const struct command *command, const struct 
 	struct profile_options *o = &setup.options;
 	struct error err = { "" };
 	char name[PATH_MAX];
-	int status, r = taken ? 0 : error_set(&err, ENOMEM, "Out of memory.");
+	int status, r;
 
 	o->command_line = cli->command_line;
-	r = r < 0 ? r : session_name_expand(fields->session_name, name, sizeof(name), &err);
-	r = r < 0 ? r : profile_setup_fill(&setup, fields, parsed, parsed->words, &err);
+	r = taken ? session_name_expand(fields->session_name, name, sizeof(name), &err) : error_set(&err, ENOMEM, "Out of memory.");
+	if (r == 0)
+		r = profile_setup_fill(&setup, fields, parsed, parsed->words, &err);
 	if (r == 0 && o->capture_range == CAPTURE_RANGE_HOTKEY)
 		r = error_set(&err, EINVAL, "--capture-range=hotkey is for 'profile' alone; 'start' and 'stop' do what the key does.");
 	r = r < 0 || fields->start_later ? r : take_waiting(fields, taken, &err);

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/cleanup.h"
 #include "cli/profile_after.h"
 #include "cli/profile_setup.h"
 #include "cli/profile_window.h"
@@ -113,13 +114,12 @@ static int fill_capture(struct steer_capture *c, const struct profile_fields *fi
 static int fill_request(struct cli *cli, struct steer_request *request, const struct profile_fields *fields,
 			const struct options_parsed *parsed, struct error *err)
 {
-	int r = output_template(cli, fields->output, request->output, sizeof(request->output), err);
-
+	TRY(output_template(cli, fields->output, request->output, sizeof(request->output), err));
 	request->magic = STEER_MAGIC;
 	request->command = STEER_START;
 	request->flags = (fields->force_overwrite ? STEER_OVERWRITE : 0) | (fields->output && *fields->output ? 0 : STEER_UNNAMED);
 	request->capture.given = what_was_said(cli, parsed);
-	return r < 0 ? r : fill_capture(&request->capture, fields, err);
+	return fill_capture(&request->capture, fields, err);
 }
 
 /* As nsys has it: without a session this one waits for its program. */

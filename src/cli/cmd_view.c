@@ -334,7 +334,8 @@ static int serve_picture(struct viewing *w, pid_t child, int url_fd, int stop_fd
 	if (r == 0 && write(url_fd, url, strlen(url)) != (ssize_t)strlen(url))
 		r = -EPIPE;
 	close(url_fd);
-	r = r < 0 ? r : view_run(v, &err);
+	if (r == 0)
+		r = view_run(v, &err);
 	kill(child, SIGTERM); /* it has ended already, unless we were told to */
 	view_close(v);
 	return r < 0 ? command_fail(w->cli, &view_command, "The page could not be served") : 0;

@@ -3,6 +3,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/cleanup.h"
+#include "base/macros.h"
 #include "stats/stats.h"
 #include "view/view.h"
 
@@ -75,12 +77,14 @@ int export_answers(void *context, const char *path, FILE *out, struct error *err
 	if (r < 0)
 		return r;
 	fputs("{", out);
-	for (size_t i = 0; i < sizeof(uris) / sizeof(uris[0]) && r >= 0; i++)
+	for (size_t i = 0; i < COUNT_OF(uris) && r >= 0; i++)
 		r = put_answer(&a, uris[i], err);
-	r = r < 0 ? r : put_statistics(&a, err);
+	if (r >= 0)
+		r = put_statistics(&a, err);
 	fputs("}\n", out);
 	view_close(a.view);
-	return r < 0 ? r : 0;
+	TRY(r);
+	return 0;
 }
 
 int export_made(void *context, const char *path, struct buf *ret_report, struct buf *ret_tracks, struct error *err)

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
 #include "base/output_place.h"
 #include "cli/command.h"
 #include "cli/nsys_link.h"
@@ -88,13 +89,12 @@ static int add_reports(struct string_list *words, const struct nvprof_fields *fi
 
 static int make_stats_words(struct string_list *words, const struct nvprof_fields *fields, const char *report)
 {
-	int r = add_reports(words, fields);
-
-	if (r >= 0 && fields->csv)
-		r = add(words, "--format=csv");
-	if (r >= 0 && time_unit(fields->unit))
-		r = string_list_addf(words, "--timeunit=%s", time_unit(fields->unit));
-	return r < 0 ? r : add(words, report);
+	TRY(add_reports(words, fields));
+	if (fields->csv)
+		TRY(add(words, "--format=csv"));
+	if (time_unit(fields->unit))
+		TRY(string_list_addf(words, "--timeunit=%s", time_unit(fields->unit)));
+	return add(words, report);
 }
 
 /* nvprof prints to standard error, `nsys nvprof` to standard output. NULL: a file is named. */

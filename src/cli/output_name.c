@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/cleanup.h"
 #include "base/path.h"
 #include "record/profile_options.h"
 
@@ -131,11 +132,9 @@ static const char *added_extension(enum output_style style, const char *name)
 
 static int add_rank(struct buf *out, const char *rank)
 {
-	int r = buf_append(out, ".", 1);
-
-	if (r >= 0)
-		r = put_host(out);
-	return r < 0 ? r : buf_printf(out, ".rank%s", rank);
+	TRY(buf_append(out, ".", 1));
+	TRY(put_host(out));
+	return buf_printf(out, ".rank%s", rank);
 }
 
 static int put_folder(const char *name, struct buf *out, struct error *err)
@@ -254,15 +253,13 @@ int output_name_path(const char *name, enum output_style style, pid_t pid, int f
 		     size_t path_size, struct error *err)
 {
 	struct expansion e = { .style = style, .pid = pid, .number = first_number > 0 ? first_number : 1 };
-	struct buf path = BUF_INIT;
-	int r = find_path(name && *name ? name : NULL, &e, &path, err);
+	CLEANUP(buf_release) struct buf path = BUF_INIT;
 
-	if (r >= 0 && path.len >= path_size)
-		r = error_set(err, ENAMETOOLONG, "The output name is too long.");
-	if (r >= 0)
-		memcpy(ret_path, buf_cstr(&path), path.len + 1);
-	buf_release(&path);
-	return r < 0 ? r : e.has_number || e.may_clash ? e.number : 0;
+	TRY(find_path(name && *name ? name : NULL, &e, &path, err));
+	if (path.len >= path_size)
+		return error_set(err, ENAMETOOLONG, "The output name is too long.");
+	memcpy(ret_path, buf_cstr(&path), path.len + 1);
+	return e.has_number || e.may_clash ? e.number : 0;
 }
 
 static int name_for_sonde(const struct profile_options *options, pid_t pid, int first_number, char *ret_path,
@@ -290,15 +287,13 @@ output_name_fn *const output_names[OUTPUT_STYLES] = {
 int output_name_expand(const char *name, pid_t pid, char *ret, size_t size, struct error *err)
 {
 	struct expansion e = { .pid = pid, .number = 1 };
-	struct buf text = BUF_INIT;
-	int r = expand(name, &e, &text, err);
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
 
-	if (r >= 0 && text.len >= size)
-		r = error_set(err, ENAMETOOLONG, "The output name is too long.");
-	if (r >= 0)
-		memcpy(ret, buf_cstr(&text), text.len + 1);
-	buf_release(&text);
-	return r < 0 ? r : 0;
+	TRY(expand(name, &e, &text, err));
+	if (text.len >= size)
+		return error_set(err, ENAMETOOLONG, "The output name is too long.");
+	memcpy(ret, buf_cstr(&text), text.len + 1);
+	return 0;
 }
 
 int output_name_check(const char *name, enum output_style style, struct error *err)

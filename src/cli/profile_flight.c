@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "cli/profile_window.h"
 
 #define SMALLEST_BYTES (16ull << 20)
@@ -101,8 +102,6 @@ static int without_recorder(const struct options_parsed *parsed, struct error *e
 int profile_flight_fill(struct profile_options *o, const struct profile_fields *fields, const struct options_parsed *parsed,
 			struct error *err)
 {
-	int r;
-
 	if (!fields->flight)
 		return without_recorder(parsed, err);
 	if (o->capture_range != CAPTURE_RANGE_NONE)
@@ -111,11 +110,11 @@ int profile_flight_fill(struct profile_options *o, const struct profile_fields *
 		return error_set(err, EINVAL, "--flight-recorder records from the beginning; --start-later waits: one of them only.");
 	o->flight.on = true;
 	o->flight.trigger_max = fields->trigger_max;
-	r = fill_size(&o->flight, fields->flight, err);
-	r = r < 0 ? r : fill_triggers(&o->flight, fields, err);
+	TRY(fill_size(&o->flight, fields->flight, err));
+	TRY(fill_triggers(&o->flight, fields, err));
 	if (o->flight.mark_count || o->flight.slow_count)
 		o->trace |= TRACE_BIT(TRACE_NVTX);
-	return r;
+	return 0;
 }
 
 void profile_flight_print(struct cli *cli, const struct record_result *result)

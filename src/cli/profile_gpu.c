@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "cli/profile_setup.h"
 
 #define NVML_HZ_DEFAULT 10
@@ -49,18 +50,17 @@ static int check_devices(const char *list, struct error *err)
 int profile_gpu_options(struct gpu_options *ret, const struct profile_fields *fields, struct string_list *notes, struct error *err)
 {
 	const uint64_t cuda = TRACE_BIT(TRACE_CUDA) | TRACE_BIT(TRACE_CUDA_HW) | TRACE_BIT(TRACE_CUDA_SW);
-	int r = 0;
 
 	*ret = fields->gpu;
 	if (ret->metrics_devices && strcmp(ret->metrics_devices, "none") == 0)
 		ret->metrics_devices = NULL;
 	if (ret->metrics_devices)
-		r = check_devices(ret->metrics_devices, err);
+		TRY(check_devices(ret->metrics_devices, err));
 	if (fields->trace & cuda || ret->metrics_devices)
 		ret->nvml_hz = NVML_HZ_DEFAULT;
-	for (size_t i = 0; i < fields->enable.count && r >= 0; i++)
-		r = enable(fields->enable.items[i], ret, notes, err);
+	for (size_t i = 0; i < fields->enable.count; i++)
+		TRY(enable(fields->enable.items[i], ret, notes, err));
 	if (ret->nvml_hz > NVML_HZ_MOST)
 		ret->nvml_hz = NVML_HZ_MOST;
-	return r < 0 ? r : 0;
+	return 0;
 }

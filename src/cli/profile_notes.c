@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/cleanup.h"
 #include "cli/profile_after.h"
 #include "cli/profile_cuda.h"
 #include "cli/profile_setup.h"
@@ -71,12 +72,11 @@ static int note_alone(const struct options_parsed *parsed, const char *name, con
 static int note_gpu_metrics(const struct profile_fields *fields, const struct options_parsed *parsed, struct string_list *notes)
 {
 	const char *devices = fields->gpu.metrics_devices;
-	int r;
 
 	if (devices && strcmp(devices, "none") != 0)
 		return 0;
-	r = note_alone(parsed, "gpu-metrics-set", "gpu-metrics-devices", notes);
-	return r < 0 ? r : note_alone(parsed, "gpu-metrics-frequency", "gpu-metrics-devices", notes);
+	TRY(note_alone(parsed, "gpu-metrics-set", "gpu-metrics-devices", notes));
+	return note_alone(parsed, "gpu-metrics-frequency", "gpu-metrics-devices", notes);
 }
 
 static int note_exports(uint64_t exports, struct string_list *notes)
