@@ -1,6 +1,7 @@
 /* The parts of the agent that the core calls. */
 #include "agent/core/wrappers.h"
+#include "base/macros.h"
 
 const struct agent_part *const agent_parts[] = { &agent_part_driver, &agent_part_exec, &agent_part_leave,
 						 &agent_part_nvtx, &agent_part_osrt, &agent_part_sample, &agent_part_threads };
-const unsigned agent_part_count = sizeof(agent_parts) / sizeof(agent_parts[0]);
+const unsigned agent_part_count = COUNT_OF(agent_parts);

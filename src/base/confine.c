@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/confine_calls.h"
+#include "base/macros.h"
 
 /* <linux/landlock.h> of the machine that compiles may be older than the kernel that runs. */
 #define LANDLOCK_VERSION_QUESTION 1u
@@ -92,11 +93,11 @@ void confine_allow_usual(struct confinement *c)
 	static const char *const temporary[] = { "/tmp", "/var/tmp", "/usr/tmp", "/dev/shm" };
 	static const char *const named[] = { "TMPDIR", "SQLITE_TMPDIR" };
 
-	for (size_t i = 0; i < sizeof(read) / sizeof(read[0]); i++)
+	for (size_t i = 0; i < COUNT_OF(read); i++)
 		confine_allow(c, CONFINE_READ, read[i]);
-	for (size_t i = 0; i < sizeof(temporary) / sizeof(temporary[0]); i++)
+	for (size_t i = 0; i < COUNT_OF(temporary); i++)
 		confine_allow(c, CONFINE_READ | CONFINE_WRITE, temporary[i]);
-	for (size_t i = 0; i < sizeof(named) / sizeof(named[0]); i++)
+	for (size_t i = 0; i < COUNT_OF(named); i++)
 		confine_allow(c, CONFINE_READ | CONFINE_WRITE, getenv(named[i]));
 	confine_allow(c, CONFINE_READ | CONFINE_WRITE, "/dev/null");
 }

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/confine.h"
+#include "base/macros.h"
 
 #if defined(__x86_64__)
 #define THIS_ARCHITECTURE AUDIT_ARCH_X86_64
@@ -60,7 +61,7 @@ static const uint32_t refused[] = {
 #endif
 };
 
-#define REFUSED (sizeof(refused) / sizeof(refused[0]))
+#define REFUSED COUNT_OF(refused)
 #define MOST_STEPS (REFUSED * 2 + 64)
 
 struct program {

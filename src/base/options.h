@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "base/macros.h"
 
 /* What the field at `offset` is. */
 enum option_type {
@@ -79,7 +80,7 @@ struct option_table {
 	size_t count;
 };
 
-#define OPTION_TABLE(specs) { (specs), sizeof(specs) / sizeof((specs)[0]) }
+#define OPTION_TABLE(specs) { (specs), COUNT_OF(specs) }
 
 /* One option found on the command line. */
 struct option_use {

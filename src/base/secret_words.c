@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/macros.h"
 #include "base/secrets.h"
 
 static bool is_name(char c)
@@ -23,7 +24,7 @@ static bool says_nothing(const char *value, size_t len)
 		return false;
 	memcpy(text, value, len);
 	text[len] = '\0';
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+	for (size_t i = 0; i < COUNT_OF(words); i++)
 		if (strcasecmp(text, words[i]) == 0)
 			return true;
 	strtod(text, &end);

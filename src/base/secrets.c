@@ -4,6 +4,8 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "base/macros.h"
+
 #define NAME_MOST 256
 #define RANDOM_LEAST 24 /* characters in a row: 96 bits of hexadecimal digits */
 
@@ -122,7 +124,7 @@ static bool is_known_key(const char *text, size_t len)
 		{ "xoxa-", 16 }, { "nvapi-", 20 }, { "npm_", 30 }, { "pypi-", 30 }, { "dckr_pat_", 20 },
 	};
 
-	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+	for (size_t i = 0; i < COUNT_OF(keys); i++) {
 		size_t begin = strlen(keys[i].begin);
 
 		if (len >= begin + keys[i].least && strncmp(text, keys[i].begin, begin) == 0 &&

@@ -7,6 +7,7 @@
 
 #include "base/buf.h"
 #include "base/cleanup.h"
+#include "base/macros.h"
 #include "cli/profile_after.h"
 #include "cli/profile_setup.h"
 #include "cli/profile_window.h"
@@ -63,7 +64,7 @@ static const struct {
 #define COMMAND_HEARD(type, field, given, ...) HEARD_FIELD(field, given)
 #include "record/profile_options.def"
 };
-#define HEARD (sizeof(heard) / sizeof(heard[0]))
+#define HEARD COUNT_OF(heard)
 
 /* The rest was said to 'launch': the agents are in the program already. */
 static uint32_t what_was_said(struct cli *cli, const struct options_parsed *parsed)

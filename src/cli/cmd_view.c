@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/macros.h"
 #include "cli/command.h"
 #include "cli/confine_reader.h"
 #include "cli/find_program.h"
@@ -290,7 +291,7 @@ static int describe_picture(struct viewing *w, struct screenshot *ret, char *bro
 		ret->to = times.end;
 	}
 	for (size_t i = 0; r < 0 || i == 0; i++) {
-		if (i == sizeof(names) / sizeof(names[0]))
+		if (i == COUNT_OF(names))
 			return error_set(err, ENOENT, "--screenshot needs chromium or google-chrome, and neither is on the PATH");
 		r = find_program(names[i], browser, size, &(struct error){ "" });
 	}

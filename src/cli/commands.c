@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/macros.h"
 #include "base/nearest.h"
 #include "cli/command.h"
 #include "cli/help.h"
@@ -42,7 +43,7 @@ static const struct command *const all_commands[] = {
 
 const struct command *const *commands(size_t *ret_count)
 {
-	*ret_count = sizeof(all_commands) / sizeof(all_commands[0]);
+	*ret_count = COUNT_OF(all_commands);
 	return all_commands;
 }
 

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/json_text.h"
+#include "base/macros.h"
 #include "cli/help.h"
 
 #define ADD_CAPABILITY(name) \
@@ -94,7 +95,7 @@ const struct doctor_check doctor_checks[] = {
 	  { .host = "what --gpu-metrics-devices=help says for each GPU" } },
 };
 
-const size_t doctor_check_count = sizeof(doctor_checks) / sizeof(doctor_checks[0]);
+const size_t doctor_check_count = COUNT_OF(doctor_checks);
 
 void doctor_say(struct doctor_answer *ret, enum doctor_verdict verdict, const char *format, ...)
 {

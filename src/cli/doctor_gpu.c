@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/macros.h"
 #include "cli/doctor.h"
 #include "vendor/cupti.h"
 
@@ -78,7 +79,7 @@ void doctor_probe_nvml(const struct doctor_host *host, struct doctor_answer *ret
 	char pattern[256];
 	glob_t found;
 
-	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++) {
+	for (size_t i = 0; i < COUNT_OF(folders); i++) {
 		snprintf(pattern, sizeof(pattern), "%s/libnvidia-ml.so.1", folders[i]);
 		if (glob_under_root(host, pattern, &found) != 0)
 			continue;

@@ -8,6 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/macros.h"
+
 /* 0, or why the file cannot be run. */
 static int cannot_run(const char *path)
 {
@@ -88,7 +90,7 @@ int find_agent(const char *name, char *ret_path, size_t path_size)
 		return -ENOENT;
 	self[len] = '\0';
 	*strrchr(self, '/') = '\0';
-	for (i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+	for (i = 0; i < COUNT_OF(places); i++) {
 		snprintf(candidate, sizeof(candidate), "%s/%s/%s", self, places[i], name);
 		resolved = realpath(candidate, NULL);
 		if (!resolved)

@@ -6,6 +6,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/macros.h"
+
 #define ESCAPE '\033'
 
 struct key_name {
@@ -23,7 +25,7 @@ static const struct key_name key_names[] = {
 /* The key of a whole sequence, 0 where it is none of these; -1 while its end has not come. */
 static int find_key(const char *sequence, size_t size)
 {
-	for (size_t i = 0; i < sizeof(key_names) / sizeof(key_names[0]); i++) {
+	for (size_t i = 0; i < COUNT_OF(key_names); i++) {
 		size_t length = strlen(key_names[i].sequence);
 
 		if (size <= length && memcmp(sequence, key_names[i].sequence, size) == 0)

@@ -2,6 +2,7 @@
  * nearly the same. The status is 1: a script would go on to read what was not written. */
 #include <string.h>
 
+#include "base/macros.h"
 #include "cli/command.h"
 
 #define PLANNED(type_) .type = OPTION_##type_, .state = OPTION_PLANNED
@@ -43,7 +44,7 @@ static bool is_in_stats(const char *recipe)
 	static const char *const names[] = { "cuda_api_sum", "cuda_gpu_kern_sum", "cuda_gpu_mem_size_sum", "cuda_gpu_mem_time_sum",
 					     "file_access_sum", "nvtx_gpu_proj_sum", "nvtx_gpu_proj_trace", "nvtx_sum", "osrt_sum" };
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+	for (size_t i = 0; i < COUNT_OF(names); i++)
 		if (strcmp(names[i], recipe) == 0)
 			return true;
 	return false;

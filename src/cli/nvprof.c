@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/macros.h"
 #include "base/output_place.h"
 #include "cli/command.h"
 #include "cli/nsys_link.h"
@@ -60,7 +61,7 @@ static const char *time_unit(const char *unit)
 {
 	static const char *const pairs[][2] = { { "s", "seconds" }, { "ms", "msec" }, { "us", "usec" }, { "ns", "nsec" } };
 
-	for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++)
+	for (size_t i = 0; i < COUNT_OF(pairs); i++)
 		if (strcmp(unit, pairs[i][0]) == 0)
 			return pairs[i][1];
 	return NULL;

@@ -11,6 +11,7 @@
 
 #include "base/buf.h"
 #include "base/cleanup.h"
+#include "base/macros.h"
 #include "base/path.h"
 #include "record/profile_options.h"
 
@@ -103,7 +104,7 @@ static const char *rank_of_environment(enum output_style style)
 	const char *value;
 	size_t i;
 
-	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+	for (i = 0; i < COUNT_OF(names); i++) {
 		value = getenv(names[i]);
 		if (value && *value && strspn(value, "0123456789") == strlen(value))
 			return style != OUTPUT_SONDE && strcmp(value, "0") == 0 ? NULL : value;

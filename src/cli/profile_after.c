@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/macros.h"
 #include "base/path.h"
 #include "cli/export_answers.h"
 #include "cli/string_list.h"
@@ -17,7 +18,7 @@
 static const char *const shown_by_nsys[] = {
 	"nvtx_sum", "osrt_sum", "cuda_api_sum", "cuda_gpu_kern_sum", "cuda_gpu_mem_time_sum", "cuda_gpu_mem_size_sum",
 };
-#define SHOWN_BY_NSYS (sizeof(shown_by_nsys) / sizeof(shown_by_nsys[0]))
+#define SHOWN_BY_NSYS COUNT_OF(shown_by_nsys)
 
 /* The steps after a recording, and the files they made. */
 struct after {

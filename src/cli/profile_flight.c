@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/macros.h"
 #include "cli/profile_window.h"
 
 #define SMALLEST_BYTES (16ull << 20)
@@ -27,7 +28,7 @@ static const struct unit units[] = {
 
 static const struct unit *find_unit(const char *name)
 {
-	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
+	for (size_t i = 0; i < COUNT_OF(units); i++)
 		if (strcmp(units[i].name, name) == 0)
 			return &units[i];
 	return NULL;
@@ -93,7 +94,7 @@ static int without_recorder(const struct options_parsed *parsed, struct error *e
 {
 	static const char *const names[] = { "trigger-mark", "trigger-slow", "trigger-max" };
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+	for (size_t i = 0; i < COUNT_OF(names); i++)
 		if (options_find_use(parsed, names[i]))
 			return error_set(err, EINVAL, "--%s means something with --flight-recorder only.", names[i]);
 	return 0;

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/macros.h"
+
 /* Places in the values of --capture-range in profile_table.c. */
 enum { RANGE_NONE, RANGE_CUDA_PROFILER, RANGE_HOTKEY, RANGE_NVTX };
 
@@ -72,7 +74,7 @@ static const struct schedule_key {
 	{ "repeat", offsetof(struct schedule, repeat) },
 	{ "skip_first_wait", offsetof(struct schedule, skip_first_wait) },
 };
-#define SCHEDULE_KEYS (sizeof(schedule_keys) / sizeof(schedule_keys[0]))
+#define SCHEDULE_KEYS COUNT_OF(schedule_keys)
 #define SCHEDULE_FORM "skip_first=N,wait=N,warmup=N,active=N,repeat=N,skip_first_wait=N"
 
 static const struct schedule_key *find_key(const char *text, size_t length)

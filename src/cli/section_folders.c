@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include "base/array.h"
+#include "base/macros.h"
 #include "cli/kernel_options.h"
 #include "kernel/glossary.h"
 #include "kernel/section.h"
@@ -96,7 +97,7 @@ int section_folders_read(const struct string_list *folders, struct export_text *
 	int r = 0;
 
 	for (size_t i = 0; r >= 0 && i < folders->count; i++)
-		for (size_t n = 0; r >= 0 && n < sizeof(endings) / sizeof(endings[0]); n++) {
+		for (size_t n = 0; r >= 0 && n < COUNT_OF(endings); n++) {
 			reading.folder = i;
 			r = text_each_file(folders->items[i], endings[n], read_file, &reading);
 		}

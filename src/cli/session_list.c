@@ -4,6 +4,7 @@
 #include <time.h>
 
 #include "base/json_text.h"
+#include "base/macros.h"
 #include "cli/command.h"
 #include "cli/session_commands.h"
 #include "record/steer.h"
@@ -30,7 +31,7 @@ static const char *state_word(uint32_t state)
 		[STEER_WAITING] = "Waiting",
 	};
 
-	return state < sizeof(words) / sizeof(words[0]) ? words[state] : "?";
+	return state < COUNT_OF(words) ? words[state] : "?";
 }
 
 static void json_member(FILE *out, const char *key, const char *text)

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/macros.h"
 #include "base/nearest.h"
 #include "base/output_place.h"
 #include "cli/sql_shell.h"
@@ -186,7 +187,7 @@ static const struct {
 	{ ".quit", "", "leaves; so does .exit, and the end of the input", leave },
 	{ ".exit", "", NULL, leave },
 };
-#define DOT_COMMANDS (sizeof(dot_commands) / sizeof(dot_commands[0]))
+#define DOT_COMMANDS COUNT_OF(dot_commands)
 
 static enum sql_answer show_help(struct sql_shell *shell, const char *argument)
 {

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/macros.h"
 #include "fmt/gpu_enums.h"
 
 void chrome_event_begin(struct chrome *c, const char *phase)
@@ -358,7 +359,7 @@ static const char *const members[] = { "ph", "id", "bp", "s", "id2", "bind_id", 
 
 static bool is_member(const struct arg_value *v)
 {
-	for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++)
+	for (size_t i = 0; i < COUNT_OF(members); i++)
 		if (v->key_len == strlen(members[i]) && memcmp(v->key, members[i], v->key_len) == 0)
 			return true;
 	return false;

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/macros.h"
 #include "base/path.h"
 #include "export/chrome.h"
 
@@ -166,7 +167,7 @@ static bool is_top_level(const char *key)
 	static const char *const own[] = { "schemaVersion", "displayTimeUnit", "baseTimeNanoseconds", "traceEvents",
 					   "traceName" };
 
-	for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++)
+	for (size_t i = 0; i < COUNT_OF(own); i++)
 		if (strcmp(key, own[i]) == 0)
 			return false;
 	return strncmp(key, "process_", 8) != 0 && strncmp(key, "thread_", 7) != 0;

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/macros.h"
 #include "base/path.h"
 #include "export/internal.h"
 #include "export/redact.h"
@@ -29,7 +30,7 @@ static const struct export_format *const formats[] = {
 	[EXPORT_REPORT] = &export_report,
 };
 
-_Static_assert(sizeof(formats) / sizeof(formats[0]) == EXPORT_TYPE_COUNT, "a format per type");
+_Static_assert(COUNT_OF(formats) == EXPORT_TYPE_COUNT, "a format per type");
 
 static double seconds_now(void)
 {
@@ -154,7 +155,7 @@ static int add_parameters(struct export *e, const struct export_format *format, 
 		{ "EXPORT_PARAM_TIMES_TO_EXPORT", request->times_text },
 		{ "EXPORT_CONFIG_TIME_SHIFT", total },
 	};
-	for (size_t i = 0; r >= 0 && i < sizeof(facts) / sizeof(facts[0]); i++)
+	for (size_t i = 0; r >= 0 && i < COUNT_OF(facts); i++)
 		r = add_fact(e, err, facts[i][0], facts[i][1]);
 	buf_release(&tables);
 	return r;

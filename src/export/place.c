@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/macros.h"
 #include "export/internal.h"
 
 static const char *const report_endings[] = { ".sonde", ".nsys-rep", ".sonde.part" };
@@ -14,7 +15,7 @@ int export_name_beside(const char *input, const char *ending, char *ret, size_t 
 {
 	size_t len = strlen(input), end;
 
-	for (size_t i = 0; i < sizeof(report_endings) / sizeof(report_endings[0]); i++) {
+	for (size_t i = 0; i < COUNT_OF(report_endings); i++) {
 		end = strlen(report_endings[i]);
 		if (len > end && strcmp(input + len - end, report_endings[i]) == 0) {
 			len -= end;

@@ -7,6 +7,7 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "base/json_text.h"
+#include "base/macros.h"
 #include "export/redact_text.h"
 #include "fmt/tables.h"
 
@@ -41,7 +42,7 @@ static bool drops_fact(const char *key)
 {
 	static const char *const parts[] = { "environment", "ENVIRONMENT", "WORKING_DIR", "SYSTEM_ENV", "EXPORT_USER", "_PATH", "_FILE" };
 
-	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+	for (size_t i = 0; i < COUNT_OF(parts); i++)
 		if (strstr(key, parts[i]))
 			return true;
 	return strcmp(key, "cwd") == 0 || strcmp(key, "output") == 0 || strcmp(key, "CAPTURE_OUTPUT") == 0 || strcmp(key, REDACTED) == 0;
@@ -144,7 +145,7 @@ static int add_home(struct redaction *x, const char *path)
 	static const char *const tops[] = { "/home/", "/Users/" };
 	char home[256];
 
-	for (size_t i = 0; i < sizeof(tops) / sizeof(tops[0]); i++) {
+	for (size_t i = 0; i < COUNT_OF(tops); i++) {
 		size_t top = strlen(tops[i]), name = strcspn(path + (strncmp(path, tops[i], top) == 0 ? top : strlen(path)), "/");
 
 		if (name == 0 || top + name >= sizeof(home))

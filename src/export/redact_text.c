@@ -8,6 +8,7 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "base/json_text.h"
+#include "base/macros.h"
 #include "base/secrets.h"
 #include "export/redact_words.h"
 
@@ -135,7 +136,7 @@ static bool is_of_kernel(const char *path, size_t len)
 {
 	static const char *const tops[] = { "/dev/", "/proc/", "/sys/" };
 
-	for (size_t i = 0; i < sizeof(tops) / sizeof(tops[0]); i++)
+	for (size_t i = 0; i < COUNT_OF(tops); i++)
 		if (len > strlen(tops[i]) && strncmp(path, tops[i], strlen(tops[i])) == 0)
 			return strncmp(path, "/dev/shm/", 9) != 0;
 	return false;
@@ -177,7 +178,7 @@ static bool has_usual_top(const char *path, size_t len)
 
 	while (top < len && path[top] != '/')
 		top++;
-	for (size_t i = 0; top < len && i < sizeof(tops) / sizeof(tops[0]); i++)
+	for (size_t i = 0; top < len && i < COUNT_OF(tops); i++)
 		if (strlen(tops[i]) == top - 1 && memcmp(path + 1, tops[i], top - 1) == 0)
 			return true;
 	return false;
@@ -197,7 +198,7 @@ static bool is_source(const char *token, size_t len)
 {
 	static const char *const endings[] = { ".py", ".pyx", ".cu", ".cuh", ".c", ".cc", ".cpp", ".cxx", ".h", ".hpp", ".rs", ".go", ".jl", ".sh" };
 
-	for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++) {
+	for (size_t i = 0; i < COUNT_OF(endings); i++) {
 		size_t size = strlen(endings[i]);
 
 		if (len > size && memcmp(token + len - size, endings[i], size) == 0)

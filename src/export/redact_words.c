@@ -9,6 +9,7 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
+#include "base/macros.h"
 
 #define LONG_WORD 6 /* is found within other words, too */
 #define UUID_LENGTH 36
@@ -25,7 +26,7 @@ static bool is_common(const char *text, size_t len)
 	static const char *const words[] = { "root", "user", "users", "home", "admin", "ubuntu", "debian", "centos", "nobody", "test", "guest", "docker",
 					     "runner", "jovyan", "main", "cuda", "localhost", "localhost.localdomain", "127.0.0.1" };
 
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+	for (size_t i = 0; i < COUNT_OF(words); i++)
 		if (strlen(words[i]) == len && strncmp(words[i], text, len) == 0)
 			return true;
 	return len < 2;

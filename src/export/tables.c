@@ -6,6 +6,7 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
+#include "base/macros.h"
 #include "export/internal.h"
 #include "query/mapping.h"
 
@@ -27,7 +28,7 @@ static const struct export_column *column_named(const struct export_table *t, co
 
 static bool is_time(const char *name)
 {
-	for (size_t i = 0; i < sizeof(time_columns) / sizeof(time_columns[0]); i++)
+	for (size_t i = 0; i < COUNT_OF(time_columns); i++)
 		if (strcmp(name, time_columns[i].first) == 0 ||
 		    (time_columns[i].last && strcmp(name, time_columns[i].last) == 0))
 			return true;
@@ -80,10 +81,10 @@ static int put_times(const struct export *e, const struct export_table *t, struc
 		return 0;
 	if (strcmp(t->name, "NVTX_EVENTS") == 0)
 		return put_nvtx_times(times, sql);
-	for (size_t i = 0; i < sizeof(stack_tables) / sizeof(stack_tables[0]); i++)
+	for (size_t i = 0; i < COUNT_OF(stack_tables); i++)
 		if (strcmp(t->name, stack_tables[i].stacks) == 0)
 			return put_stack_times(times, i, sql);
-	for (size_t i = 0; !first && i < sizeof(time_columns) / sizeof(time_columns[0]); i++) {
+	for (size_t i = 0; !first && i < COUNT_OF(time_columns); i++) {
 		first = column_named(t, time_columns[i].first);
 		last = column_named(t, time_columns[i].last);
 	}

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/macros.h"
 #include "export/json_text.h"
 
 #define LINK_PAGES 65536u /* of 65536 correlations */
@@ -222,7 +223,7 @@ static int read_arg_values(struct timeline *t, struct arg_group *g, size_t group
 
 	for (uint32_t i = 0; r >= 0 && i < g->rows; i++)
 		g->keys[i] = values[i] > 0 && values[i] <= UINT32_MAX ? (uint32_t)values[i] : 0;
-	for (unsigned c = 0; r >= 0 && c < sizeof(order) / sizeof(order[0]); c++) {
+	for (unsigned c = 0; r >= 0 && c < COUNT_OF(order); c++) {
 		r = report_column(t->report, TABLE_ARG, group, order[c].column, values, nulls);
 		for (uint32_t i = 0; r >= 0 && i < g->rows; i++)
 			if (!nulls[i] && g->kinds[i] == ARG_NOTHING) {
@@ -465,7 +466,7 @@ static int load_tables(struct timeline *t)
 		{ &t->counters[COUNTERS_GPU], TABLE_GPU_METRIC, COUNTER_WIDTH, metrics, 0 },
 	};
 
-	return index_load_sorted(tables, sizeof(tables) / sizeof(tables[0]), t->report);
+	return index_load_sorted(tables, COUNT_OF(tables), t->report);
 }
 
 int timeline_open(struct timeline *t, struct export *e, struct error *err)

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/macros.h"
 #include "export/export.h"
 
 static const struct {
@@ -22,7 +23,7 @@ static int64_t unit_of(const char *word, size_t len)
 {
 	size_t singular = len > 3 && word[len - 1] == 's' ? len - 1 : len;
 
-	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
+	for (size_t i = 0; i < COUNT_OF(units); i++)
 		if ((strlen(units[i].name) == len && strncmp(units[i].name, word, len) == 0) ||
 		    (strlen(units[i].name) == singular && strncmp(units[i].name, word, singular) == 0))
 			return units[i].ns;

@@ -3,8 +3,10 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "base/macros.h"
+
 #define OVERHEAD_SHIFT 16 /* kinds of CUPTI's own overhead are numbered above it */
-#define COUNT(array) ((int64_t)(sizeof(array) / sizeof((array)[0])))
+#define COUNT(array) ((int64_t)COUNT_OF(array))
 
 static const struct gpu_word copy_kinds[] = {
 #define COPY_KIND(number, NAME, word, text, kineto, nsys) [number] = { word, text, kineto, number },

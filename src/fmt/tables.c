@@ -3,6 +3,8 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "base/macros.h"
+
 /* One column array per table: each TABLE closes the array before it. */
 #define TABLE(id, NAME, name, kind) }; static const struct column_schema columns_of_##name[] = {
 #define COLUMN(TABLE, NAME, name, type, roles, help) { #name, COLUMN_TYPE_##type, roles, help },
@@ -15,7 +17,7 @@ static const struct column_schema columns_before_first[] __attribute__((unused))
 
 #define TABLE(id, NAME, name, kind)                                                   \
 	[id] = { id, #name, TABLE_KIND_##kind,                                        \
-		 sizeof(columns_of_##name) / sizeof(columns_of_##name[0]), columns_of_##name },
+		 COUNT_OF(columns_of_##name), columns_of_##name },
 #define COLUMN(...)
 static const struct table_schema schemas[TABLE_ID_LIMIT] = {
 #include "fmt/tables.def"

@@ -6,6 +6,7 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
+#include "base/macros.h"
 
 int kineto_room(struct kineto *k, void *array, uint32_t count, size_t size)
 {
@@ -314,7 +315,7 @@ static int looks_like_event(struct json *j)
 	struct json_value key;
 	int first = 1, found = 0, r = json_next_member(j, &first, &key);
 
-	for (unsigned i = 0; r > 0 && i < sizeof(members) / sizeof(members[0]) && !found; i++)
+	for (unsigned i = 0; r > 0 && i < COUNT_OF(members) && !found; i++)
 		found = json_equals(&key, members[i]);
 	j->at = from;
 	j->trouble = NULL;
@@ -414,7 +415,7 @@ static void release(struct kineto *k)
 
 	for (uint32_t i = 0; i < k->place_count; i++)
 		free(k->places[i].open);
-	for (unsigned i = 0; i < sizeof(maps) / sizeof(maps[0]); i++)
+	for (unsigned i = 0; i < COUNT_OF(maps); i++)
 		keymap_release(maps[i]);
 	free(k->processes);
 	free(k->places);

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/macros.h"
+
 static void put(int64_t *values, uint32_t *present, unsigned column, int known, int64_t value)
 {
 	values[column] = value;
@@ -111,7 +113,7 @@ static void stream_rows(struct kineto *k, const struct kineto_stream *s, uint64_
 		device_row(k, kineto_device(k, s->device), s->process);
 	context_row(k, s);
 	stream_row(k, s, uid);
-	for (unsigned i = 0; i < sizeof(tracks) / sizeof(tracks[0]); i++)
+	for (unsigned i = 0; i < COUNT_OF(tracks); i++)
 		if (tracks[i])
 			tracks[i]->process = s->process;
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/macros.h"
 
 #define INSTANT_COLUMNS (1 | SINK_BIT(COLUMN_INSTANT_NAME) | SINK_BIT(COLUMN_INSTANT_CLASS) | \
 			 SINK_BIT(COLUMN_INSTANT_ARGS))
@@ -31,7 +32,7 @@ static struct kineto_place *place_with_event(struct kineto *k, const struct kine
 	struct kineto_place *p;
 	int on_gpu = 0;
 
-	for (unsigned i = 0; i < sizeof(of_gpu) / sizeof(of_gpu[0]); i++)
+	for (unsigned i = 0; i < COUNT_OF(of_gpu); i++)
 		on_gpu |= json_equals(&e->category, of_gpu[i]);
 	p = kineto_place(k, e, on_gpu);
 	if (p) {
@@ -270,7 +271,7 @@ static int is_launch_flow(const struct kineto_event *e)
 
 	if (!json_equals(&e->phase, "s") && !json_equals(&e->phase, "f"))
 		return 0;
-	for (unsigned i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+	for (unsigned i = 0; i < COUNT_OF(words); i++)
 		if (json_equals(&e->category, words[i]))
 			return 1;
 	return 0;
@@ -281,7 +282,7 @@ static int names_correlation(const struct kineto_event *e)
 	static const char *const keys[] = { "correlation", "External id", "external id" };
 
 	for (size_t i = 0; e->members && i < e->members->count; i++)
-		for (unsigned n = 0; n < sizeof(keys) / sizeof(keys[0]); n++)
+		for (unsigned n = 0; n < COUNT_OF(keys); n++)
 			if (json_equals(&e->members->list[i].key, keys[n]))
 				return 1;
 	return 0;
@@ -295,7 +296,7 @@ static void modernize(struct kineto_event *e)
 	} words[] = { { "Operator", "cpu_op" }, { "Runtime", "cuda_runtime" }, { "Kernel", "kernel" },
 		      { "Memcpy", "gpu_memcpy" }, { "Memset", "gpu_memset" } };
 
-	for (unsigned i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+	for (unsigned i = 0; i < COUNT_OF(words); i++) {
 		if (!json_equals(&e->category, words[i].old) || !names_correlation(e))
 			continue;
 		e->category.text = words[i].category;

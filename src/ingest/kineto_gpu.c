@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/macros.h"
 #include "fmt/gpu_enums.h"
 #include "symbol/demangle.h"
 
@@ -342,7 +343,7 @@ int kineto_gpu_event(struct kineto *k, const struct kineto_event *e)
 	} kinds[] = { { "kernel", kernel }, { "gpu_memcpy", copy }, { "gpu_memset", set_memory },
 		      { "cuda_sync", synchronisation } };
 
-	for (unsigned i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+	for (unsigned i = 0; i < COUNT_OF(kinds); i++) {
 		if (!json_equals(&e->category, kinds[i].category))
 			continue;
 		kinds[i].take(k, e);

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/elf_peek.h"
+#include "base/macros.h"
 #include "inject/image.h"
 #include "inject/inject.h"
 #include "inject/proc_status.h"
@@ -139,7 +140,7 @@ static void check_surroundings(pid_t living, const struct proc_status *status,
 	if (is_locked(status))
 		obstacle(ret, INJECT_SECCOMP, status->seccomp == 1 ? "is in strict seccomp mode" :
 			 "has a seccomp filter on its system calls");
-	for (size_t i = 0; i < sizeof(spaces) / sizeof(*spaces); i++)
+	for (size_t i = 0; i < COUNT_OF(spaces); i++)
 		if (differs(living, spaces[i].name)) {
 			obstacle(ret, INJECT_NAMESPACE, "is in another %s namespace: run this inside it "
 				 "(nsenter -t PID -a)", spaces[i].what);
@@ -152,7 +153,7 @@ static int has_sanitizer(const struct image *image)
 	static const char *const names[] = { "libasan.so", "libtsan.so", "libmsan.so", "liblsan.so" };
 
 	for (size_t i = 0; i < image->object_count; i++)
-		for (size_t j = 0; j < sizeof(names) / sizeof(*names); j++)
+		for (size_t j = 0; j < COUNT_OF(names); j++)
 			if (strstr(image->objects[i]->path, names[j]))
 				return 1;
 	return 0;

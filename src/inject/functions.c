@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/arch_borrow.h"
+#include "base/macros.h"
 #include "inject/dynsym.h"
 
 /* What __libc_dlopen_mode() wants to be told, that dlopen() tells it. */
@@ -24,7 +25,7 @@ static uint64_t find_in_libraries(struct image *image, const char *name)
 	    dynsym_find(&symbols, name, &address) == 0)
 		return address;
 	for (size_t i = 0; i < image->object_count; i++)
-		for (size_t j = 0; j < sizeof(parts) / sizeof(*parts); j++)
+		for (size_t j = 0; j < COUNT_OF(parts); j++)
 			if (strstr(image->objects[i]->path, parts[j]) &&
 			    dynsym_open(&symbols, image, image->objects[i]->base) == 0 &&
 			    dynsym_find(&symbols, name, &address) == 0)

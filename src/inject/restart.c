@@ -3,6 +3,8 @@
 #include <stddef.h>
 #include <sys/syscall.h>
 
+#include "base/macros.h"
+
 int restart_pending(long result)
 {
 	return result == -ERESTARTSYS || result == -ERESTARTNOINTR || result == -ERESTARTNOHAND ||
@@ -38,7 +40,7 @@ int restart_allowed(long call)
 		SYS_sendmsg,
 	};
 
-	for (size_t i = 0; i < sizeof(calls) / sizeof(*calls); i++)
+	for (size_t i = 0; i < COUNT_OF(calls); i++)
 		if (call == calls[i])
 			return 1;
 	return 0;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/macros.h"
 #include "base/nearest.h"
 #include "base/sort.h"
 
@@ -186,10 +187,10 @@ const char *const *catalog_suffixes(int type, size_t *ret_count)
 						  ROLLUP_OF_THROUGHPUT(".min"), ROLLUP_OF_THROUGHPUT(".sum") };
 
 	if (type == HOST_RATIO) {
-		*ret_count = sizeof(ratio) / sizeof(ratio[0]);
+		*ret_count = COUNT_OF(ratio);
 		return ratio;
 	}
-	*ret_count = type == HOST_THROUGHPUT ? sizeof(throughput) / sizeof(throughput[0]) : sizeof(counter) / sizeof(counter[0]);
+	*ret_count = type == HOST_THROUGHPUT ? COUNT_OF(throughput) : COUNT_OF(counter);
 	return type == HOST_THROUGHPUT ? throughput : counter;
 }
 

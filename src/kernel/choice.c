@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/macros.h"
 #include "base/nearest.h"
 #include "kernel/choice_internal.h"
 
@@ -18,7 +19,7 @@ unsigned chip_capability(const char *chip)
 		{ "gh100", 90 }, { "gb100", 100 }, { "gb102", 100 }, { "gb110", 103 }, { "gb10b", 110 }, { "gb20b", 121 }, { "gb20", 120 },
 	};
 
-	for (size_t i = 0; i < sizeof(chips) / sizeof(chips[0]); i++)
+	for (size_t i = 0; i < COUNT_OF(chips); i++)
 		if (strncasecmp(chip, chips[i].name, strlen(chips[i].name)) == 0)
 			return chips[i].cc;
 	return 0;

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/macros.h"
 #include "kernel/formula.h"
 #include "kernel/occupancy.h"
 
@@ -163,7 +164,7 @@ static void derive_device(struct launch *l)
 		{ "device__attribute_sass_level", "device__attribute_compute_capability_major" },
 	};
 
-	for (size_t i = 0; i < sizeof(facts) / sizeof(facts[0]); i++)
+	for (size_t i = 0; i < COUNT_OF(facts); i++)
 		put_formula(l, facts[i].name, "", facts[i].formula, true);
 	if (!isfinite(number(l, "device__attribute_warp_size")))
 		return;
@@ -214,7 +215,7 @@ static void put_limits(struct launch *l, const struct occupancy *o, bool is_conf
 		{ OCCUPANCY_BARRIERS, "launch__occupancy_limit_barriers" },
 	};
 
-	for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++) {
+	for (size_t i = 0; i < COUNT_OF(limits); i++) {
 		/* The driver chooses how much shared memory the SM has: without that size the limit is not known. */
 		if (limits[i].limit == OCCUPANCY_SHARED && !is_configured)
 			continue;
@@ -357,7 +358,7 @@ static void derive_occupancy(struct launch *l)
 
 static void derive_formulas(struct launch *l)
 {
-	for (size_t i = 0; i < sizeof(formulas) / sizeof(formulas[0]); i++)
+	for (size_t i = 0; i < COUNT_OF(formulas); i++)
 		put_formula(l, formulas[i].name, formulas[i].unit, formulas[i].formula, false);
 }
 

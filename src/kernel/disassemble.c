@@ -13,6 +13,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/macros.h"
+
 #define SECONDS 60              /* more is not waited for */
 #define MOST_SYMBOLS 1024u
 #define LINE_SIZE 65536u
@@ -50,7 +52,7 @@ static int in_usual_places(char *ret, size_t size)
 	int found = 0;
 	glob_t paths;
 
-	for (size_t i = 0; i < sizeof(patterns) / sizeof(patterns[0]) && !found; i++) {
+	for (size_t i = 0; i < COUNT_OF(patterns) && !found; i++) {
 		if (glob(patterns[i], 0, NULL, &paths) != 0)
 			continue;
 		for (size_t k = paths.gl_pathc; k > 0 && !found; k--)

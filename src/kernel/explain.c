@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/macros.h"
 #include "base/nearest.h"
 #include "kernel/units.h"
 
@@ -22,7 +23,7 @@ static void stall_name(const char *name, char *ret, size_t size)
 	for (; name[len] && len + 1 < size; len++)
 		ret[len] = name[len] == ' ' ? '_' : (char)tolower((unsigned char)name[len]);
 	ret[len] = '\0';
-	for (size_t i = 0; i < sizeof(shorts) / sizeof(shorts[0]); i++)
+	for (size_t i = 0; i < COUNT_OF(shorts); i++)
 		if (strcmp(ret, shorts[i][0]) == 0)
 			snprintf(ret, size, "%s", shorts[i][1]);
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/macros.h"
 
 #define MAX_DEPTH 32
 #define MAX_STEPS 256
@@ -103,7 +104,7 @@ static int parse_call(struct parser *p, const char *name, size_t len)
 		enum formula_code code;
 	} functions[] = { { "max", FORMULA_MAX },     { "min", FORMULA_MIN },     { "abs", FORMULA_ABS },     { "floor", FORMULA_FLOOR },
 			  { "ceil", FORMULA_CEIL },   { "first", FORMULA_FIRST }, { "given", FORMULA_GIVEN }, { "nan_as_zero", FORMULA_NAN_AS_ZERO } };
-	size_t i = 0, count = sizeof(functions) / sizeof(functions[0]);
+	size_t i = 0, count = COUNT_OF(functions);
 	int r;
 
 	while (i < count && (strlen(functions[i].name) != len || strncmp(functions[i].name, name, len) != 0))

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/macros.h"
 #include "kernel/text_file.h"
 
 #define MAX_TERMS 20000
@@ -198,7 +199,7 @@ static int is_short_percentage(const char *name)
 	static const char *const ends[] = { ".avg.pct", ".sum.pct", ".min.pct", ".max.pct" };
 	size_t len = strlen(name);
 
-	for (size_t i = 0; len > 8 && i < sizeof(ends) / sizeof(ends[0]); i++)
+	for (size_t i = 0; len > 8 && i < COUNT_OF(ends); i++)
 		if (strcmp(name + len - 8, ends[i]) == 0)
 			return 1;
 	return 0;

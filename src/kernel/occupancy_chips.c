@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/macros.h"
 #include "kernel/occupancy.h"
 
 #define KB 1024u
@@ -43,7 +44,7 @@ static const struct occupancy_chip all_chips[] = {
 	  .shared_unit = 128, .barriers = 24, CLUSTERS(8), STEPS_100 },
 };
 
-#define CHIP_COUNT (sizeof(all_chips) / sizeof(all_chips[0]))
+#define CHIP_COUNT COUNT_OF(all_chips)
 
 const struct occupancy_chip *occupancy_chips(size_t *ret_count)
 {
@@ -61,7 +62,7 @@ static int read_capability(const char *text)
 	unsigned long major, minor = 0;
 	char *end;
 
-	for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++) {
+	for (size_t i = 0; i < COUNT_OF(prefixes); i++) {
 		if (strncasecmp(text, prefixes[i], strlen(prefixes[i])) == 0) {
 			text += strlen(prefixes[i]);
 			break;

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/macros.h"
+
 /* Kinds as NVIDIA's list of instructions has them (CUDA Binary Utilities), with all matrix instructions as one. Names are between blanks; one that
  * ends in * stands for all that begin so. The first that fits counts. */
 static const struct {
@@ -74,7 +76,7 @@ void opcode_name(const char *sass, enum opcode_form form, char ret[OPCODE_MAX])
 
 const char *opcode_category(const char *name)
 {
-	for (size_t i = 0; i < sizeof(categories) / sizeof(categories[0]); i++)
+	for (size_t i = 0; i < COUNT_OF(categories); i++)
 		if (is_listed(categories[i].names, name, strlen(name)))
 			return categories[i].category;
 	return "Other";

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/macros.h"
 #include "kernel/throughput.h"
 #include "kernel/units.h"
 
@@ -21,7 +22,7 @@ static void part_label(const char *part, char ret[PART_MAX])
 	size_t len = name ? (size_t)(name - part) : 0, used = 0;
 	bool begins = true;
 
-	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
+	for (size_t i = 0; i < COUNT_OF(units); i++)
 		if (strlen(units[i][0]) == len && strncmp(units[i][0], part, len) == 0)
 			used = (size_t)snprintf(ret, PART_MAX, "%s: ", units[i][1]);
 	if (!used && len) {

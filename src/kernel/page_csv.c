@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/csv_guard.h"
+#include "base/macros.h"
 #include "kernel/metric_names.h"
 #include "kernel/page_place.h"
 #include "kernel/page_text.h"
@@ -39,7 +40,7 @@ void csv_launch_heading(FILE *out, const struct page_options *options)
 	static const char *const names[] = { "ID", "Process ID", "Process Name", "Host Name", "Kernel Name", "Context", "Stream", "Block Size",
 					     "Grid Size", "Device", "CC" };
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+	for (size_t i = 0; i < COUNT_OF(names); i++) {
 		if (options->nvtx && i == RANGE_COLUMN)
 			csv_ranges_heading(out);
 		csv_cell(out, names[i], i == 0);
@@ -162,7 +163,7 @@ int page_write_details_csv(FILE *out, const struct kernel_results *results, cons
 	int r = 0;
 
 	csv_launch_heading(out, options);
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+	for (size_t i = 0; i < COUNT_OF(names); i++)
 		csv_cell(out, names[i], false);
 	if (options->warm)
 		csv_cell(out, "Warm Caches", false);

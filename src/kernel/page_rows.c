@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/macros.h"
 #include "kernel/metric_names.h"
 #include "kernel/page_charts.h"
 
@@ -171,7 +172,7 @@ static bool is_own(const char *metric)
 	static const char *const starts[] = { "launch__", "device__", "derived__", "profiler__", "sm__maximum_warps", "smsp__maximum_warps",
 					      "nvlink__", "numa__", "c2clink__" };
 
-	for (size_t i = 0; i < sizeof(starts) / sizeof(starts[0]); i++)
+	for (size_t i = 0; i < COUNT_OF(starts); i++)
 		if (strncmp(metric, starts[i], strlen(starts[i])) == 0)
 			return true;
 	return false;

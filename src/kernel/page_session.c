@@ -6,6 +6,7 @@
 
 #include "base/buf.h"
 #include "base/json_text.h"
+#include "base/macros.h"
 #include "kernel/page_text.h"
 
 #define NAME_WIDTH 48u
@@ -129,7 +130,7 @@ static void add_overview(struct text_table *t, const struct kernel_result *k)
 	if (strlen(k->name) > NAME_WIDTH)
 		memcpy(name + NAME_WIDTH - 3, "...", 3);
 	text_table_add(t, name);
-	for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]); i++) {
+	for (size_t i = 0; i < COUNT_OF(columns); i++) {
 		text_table_add(t, shown(k, columns[i].metric, columns[i].unit, columns[i].with_unit, text));
 		if (i == 0) {
 			improvement_text(k, text);
@@ -222,7 +223,7 @@ static void session_device(FILE *out, const struct kernel_result *k, bool csv)
 	session_row(out, "Chip", k->facts ? k->facts->chip : "", csv);
 	snprintf(text, sizeof(text), "%u.%u", k->major, k->minor);
 	session_row(out, "Compute Capability", k->major ? text : "", csv);
-	for (size_t i = 0; i < sizeof(facts) / sizeof(facts[0]); i++)
+	for (size_t i = 0; i < COUNT_OF(facts); i++)
 		session_row(out, facts[i].title, shown(k, facts[i].metric, facts[i].unit, *facts[i].unit, text), csv);
 }
 
@@ -243,7 +244,7 @@ void page_print_session(FILE *out, const struct kernel_results *results, bool cs
 		fprintf(out, "\"Property\",\"Value\"\n");
 	session_words(out, "Program", report_meta(results->report, "command"), csv);
 	session_words(out, "Command Line", report_meta(results->report, "command_line"), csv);
-	for (size_t i = 0; i < sizeof(facts) / sizeof(facts[0]); i++)
+	for (size_t i = 0; i < COUNT_OF(facts); i++)
 		session_row(out, facts[i].title, report_meta(results->report, facts[i].key), csv);
 	snprintf(text, sizeof(text), "%zu", results->count);
 	session_row(out, "Kernels", text, csv);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/macros.h"
 #include "kernel/opcode.h"
 #include "kernel/page_source_internal.h"
 #include "kernel/source_before.h"
@@ -40,7 +41,7 @@ static const struct {
 	{ "L2 Theoretical Sectors Global Ideal", "memory_l2_theoretical_sectors_global_ideal", false },
 	{ "L2 Theoretical Sectors Local", "memory_l2_theoretical_sectors_local", false },
 };
-#define COLUMNS (sizeof(columns) / sizeof(columns[0]))
+#define COLUMNS COUNT_OF(columns)
 _Static_assert(COLUMNS == SOURCE_COLUMNS, "the page has a formula for each");
 
 /* As ncu abbreviates them; others stay as they are. */
@@ -68,7 +69,7 @@ static const struct {
 	{ "tex_throttle", "stall_tex" },
 	{ "wait", "stall_wait" },
 };
-#define STALLS (sizeof(stalls) / sizeof(stalls[0]))
+#define STALLS COUNT_OF(stalls)
 _Static_assert(STALLS == SOURCE_STALLS, "the page says of each whether it is shown");
 
 static bool ends(const char *text, const char *with)
@@ -165,11 +166,11 @@ bool source_access(const char *sass, struct source_access *ret)
 	sass = opcode_start(sass);
 	name = strcspn(sass, ". ");
 	end = strcspn(sass, " ");
-	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+	for (size_t i = 0; i < COUNT_OF(known); i++) {
 		if (strlen(known[i].name) != name || strncmp(sass, known[i].name, name) != 0)
 			continue;
 		*ret = (struct source_access){ known[i].space, known[i].operation, 32 };
-		for (size_t k = 0; k < sizeof(sizes) / sizeof(sizes[0]); k++) {
+		for (size_t k = 0; k < COUNT_OF(sizes); k++) {
 			const char *at = strstr(sass + name, sizes[k].suffix);
 			char next = at ? at[strlen(sizes[k].suffix)] : 'x';
 

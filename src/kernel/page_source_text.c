@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/macros.h"
 #include "kernel/page_source_internal.h"
 #include "kernel/page_text.h"
 
@@ -38,7 +39,7 @@ static int number_cells(struct text_table *t, const struct kernel_source *s, con
 	char cell[64];
 	int r = 0;
 
-	for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]) && r >= 0; i++) {
+	for (size_t i = 0; i < COUNT_OF(counts) && r >= 0; i++) {
 		value = item && counts[i] ? source_value(s, item, counts[i]) : 0;
 		cell[0] = '\0';
 		if (!counts[i] && stall)

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/macros.h"
 #include "base/sort.h"
 #include "kernel/schedule_keep.h"
 
@@ -175,7 +176,7 @@ static int compare_units(const void *a, const void *b)
  * others: at the end they find most of theirs counted already. Backwards within a unit mostly takes fewest passes of all, but not always.
  * The last is the order in which they were given. */
 static int (*const orders[])(const void *, const void *) = { compare_units, compare_throughputs_last, compare_names, compare_backwards, NULL };
-#define ORDERS (sizeof(orders) / sizeof(orders[0]))
+#define ORDERS COUNT_OF(orders)
 
 static void sort(struct schedule_part *part, uint32_t order)
 {
@@ -269,7 +270,7 @@ unsigned schedule_part_of(enum schedule_way way, const char *metric)
 	for (const char *at = metric; at < end; at++)
 		if (*at == '.')
 			unit = at + 1;
-	for (size_t i = 0; i < sizeof(links) / sizeof(links[0]); i++)
+	for (size_t i = 0; i < COUNT_OF(links); i++)
 		if (strncmp(unit, links[i].unit, strlen(links[i].unit)) == 0)
 			return links[i].part == SCHEDULE_PCIE && way == SCHEDULE_MIXED ? SCHEDULE_MAIN : links[i].part;
 	return SCHEDULE_MAIN;

@@ -7,6 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/macros.h"
+
 int share_folder(const char *name, char *ret, size_t size)
 {
 	static const char *const places[] = { "share", "../share/sonde", "../share" };
@@ -16,7 +18,7 @@ int share_folder(const char *name, char *ret, size_t size)
 	if (len <= 0)
 		return -ENOENT;
 	program[len] = '\0';
-	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+	for (size_t i = 0; i < COUNT_OF(places); i++) {
 		if ((size_t)snprintf(path, sizeof(path), "%.*s/%s/%s", (int)(strrchr(program, '/') - program), program, places[i], name) <
 			    sizeof(path) &&
 		    realpath(path, resolved) && strlen(resolved) < size) {

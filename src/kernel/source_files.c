@@ -92,7 +92,7 @@ static bool is_source(const char *name)
 	static const char *const endings[] = { ".cu", ".cuh", ".c", ".cc", ".cpp", ".cxx", ".h", ".hh", ".hpp", ".hxx", ".inl", ".inc", ".ptx", ".py", ".rs", ".jl" };
 	const char *dot = strrchr(path_name(name), '.');
 
-	for (size_t i = 0; dot && i < sizeof(endings) / sizeof(endings[0]); i++)
+	for (size_t i = 0; dot && i < COUNT_OF(endings); i++)
 		if (strcmp(dot, endings[i]) == 0)
 			return true;
 	return false;

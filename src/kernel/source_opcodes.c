@@ -36,7 +36,7 @@ static const struct {
 	{ "sass__thread_inst_executed_true_per_opcode_with_modifier_all", "thread_inst_executed_true", OPCODE_ALL, false },
 	{ "sass__thread_inst_executed_true_per_opcode_with_modifier_selective", "thread_inst_executed_true", OPCODE_SELECTIVE, false },
 };
-#define BREAKDOWNS (sizeof(breakdowns) / sizeof(breakdowns[0]))
+#define BREAKDOWNS COUNT_OF(breakdowns)
 
 /* Memory that instructions access, and how: each has a metric. */
 static const struct {
@@ -48,7 +48,7 @@ static const struct {
 	{ "sass__inst_executed_local_loads", "Local", "Load" },    { "sass__inst_executed_local_stores", "Local", "Store" },
 	{ "sass__inst_executed_shared_loads", "Shared", "Load" },  { "sass__inst_executed_shared_stores", "Shared", "Store" },
 };
-#define ACCESSES (sizeof(accesses) / sizeof(accesses[0]))
+#define ACCESSES COUNT_OF(accesses)
 
 struct breakdown {
 	struct opcode opcodes[MOST_OPCODES];
@@ -156,7 +156,7 @@ static int store_spilling(const struct sums *s, int64_t result, struct report_wr
 	for (size_t i = 0; i < ACCESSES; i++)
 		if (s->accesses[i] && strcmp(accesses[i].space, "Global") != 0)
 			return 0;
-	for (size_t i = 0; i < sizeof(metrics) / sizeof(metrics[0]) && r >= 0; i++)
+	for (size_t i = 0; i < COUNT_OF(metrics) && r >= 0; i++)
 		r = put(w, track, result, metrics[i], "inst", 0);
 	return r;
 }
@@ -190,7 +190,7 @@ static int store_averages(const struct source_book *b, int64_t result, struct re
 
 	if (r < 0)
 		return r;
-	for (size_t i = 0; i < sizeof(averages) / sizeof(averages[0]) && r >= 0; i++) {
+	for (size_t i = 0; i < COUNT_OF(averages) && r >= 0; i++) {
 		double sum = 0;
 
 		for (size_t k = 0; k < s.count; k++) {

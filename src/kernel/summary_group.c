@@ -7,6 +7,7 @@
 
 #include "base/array.h"
 #include "base/buf.h"
+#include "base/macros.h"
 #include "base/sort.h"
 #include "kernel/summary_group.h"
 
@@ -61,7 +62,7 @@ bool operator_of(const char *range, char *ret, size_t size)
 		operator_of(range + strlen(engine), ret, size);
 		return *ret != '\0';
 	}
-	for (size_t i = 0; i < sizeof(details) / sizeof(details[0]); i++) {
+	for (size_t i = 0; i < COUNT_OF(details); i++) {
 		found = strstr(range, details[i]);
 		if (found && (size_t)(found - range) < len) {
 			len = (size_t)(found - range);

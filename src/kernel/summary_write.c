@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/json_text.h"
+#include "base/macros.h"
 #include "kernel/page_json.h"
 #include "kernel/summary.h"
 
@@ -166,7 +167,7 @@ void summary_write_csv_heading(FILE *out, const struct summary *s)
 
 	if (s->by > SUMMARY_PER_KERNEL)
 		csv_cell(out, key_heading(s->by), true);
-	for (size_t i = s->by > SUMMARY_PER_KERNEL ? 8 : 0; i < sizeof(names) / sizeof(names[0]); i++)
+	for (size_t i = s->by > SUMMARY_PER_KERNEL ? 8 : 0; i < COUNT_OF(names); i++)
 		if (s->by == SUMMARY_PER_KERNEL || i < 3 || i > 5)
 			csv_cell(out, names[i], i == 0);
 	for (unsigned i = 0; i < COLUMNS; i++)

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "base/macros.h"
+
 static const char *const compute[] = {
 	"sm__inst_executed", "sm__issue_active", "sm__mio_inst_issued",
 	"sm__inst_executed_pipe_cbu_pred_on_any", "sm__pipe_tensor_cycles_active",
@@ -46,7 +48,7 @@ const char *const *throughput_parts(const char *base, size_t len)
 		const char *const *parts;
 	} known[] = { { "sm__throughput", compute }, { "gpu__compute_memory_throughput", memory } };
 
-	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+	for (size_t i = 0; i < COUNT_OF(known); i++)
 		if (strlen(known[i].name) == len && memcmp(known[i].name, base, len) == 0)
 			return known[i].parts;
 	return NULL;

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/macros.h"
+
 /* A factor of a dimension; NULL for those that are shown without a unit. */
 static const char *factor(const char *name, size_t len)
 {
@@ -18,7 +20,7 @@ static const char *factor(const char *name, size_t len)
 		{ "nvltx_cycle", "cycle" },
 	};
 
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+	for (size_t i = 0; i < COUNT_OF(words); i++)
 		if (strlen(words[i][0]) == len && strncmp(words[i][0], name, len) == 0)
 			return words[i][1];
 	return NULL;

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/macros.h"
 #include "kernel/unit.h"
 
 /* Whether a name has this word between its underscores. */
@@ -84,7 +85,7 @@ static const char *plain_unit(const char *name)
 		{ "smsp__pcsamp_warps_issue_stalled_", "warp" },
 	};
 
-	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
+	for (size_t i = 0; i < COUNT_OF(units); i++)
 		if (strncmp(name, units[i].start, strlen(units[i].start)) == 0)
 			return units[i].unit;
 	return ends_in(name, "_interval_cycles") ? "cycle" : ends_in(name, "_interval_time") ? "ns" : ends_in(name, "_bytes") ? "byte" : "";

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/macros.h"
 #include "base/sort.h"
 
 /* Welford's way: no difference of large sums. */
@@ -60,7 +61,7 @@ const char *time_metric(const struct kernel_result *const *alike, size_t count)
 	static const char *const times[] = { "gpu__time_duration.sum", "gpc__cycles_elapsed.max", "sm__cycles_elapsed.max", "sm__cycles_active.avg" };
 	size_t n;
 
-	for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++) {
+	for (size_t i = 0; i < COUNT_OF(times); i++) {
 		for (n = 0; n < count && isfinite(result_number(alike[n], times[i])); n++)
 			;
 		if (n == count)

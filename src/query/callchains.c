@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/macros.h"
 #include "query/function.h"
 #include "query/stack_tree.h"
 
@@ -40,7 +41,7 @@ static const struct chains_kind kinds[] = {
 	{ NSYS_OSRT_CALLCHAINS, TABLE_OSRT, COLUMN_OSRT_STACK, TRACK_OSRT, { COLUMNS_OF_CPU(OSRT_CALLCHAINS) } },
 	{ NSYS_CUDA_CALLCHAINS, TABLE_CUDA_API, COLUMN_CUDA_API_STACK, TRACK_CUDA_API, { COLUMNS_OF_ALL(CUDA_CALLCHAINS) } },
 };
-#define KIND_COUNT (sizeof(kinds) / sizeof(kinds[0]))
+#define KIND_COUNT COUNT_OF(kinds)
 
 struct chains_vtab {
 	struct function_vtab function;

@@ -6,6 +6,7 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
+#include "base/macros.h"
 #include "base/sort.h"
 #include "query/parallel.h"
 
@@ -26,7 +27,7 @@ static const struct work_table {
 	{ TABLE_GPU_GRAPH, TRACK_GPU_GRAPH, COLUMN_GPU_GRAPH_CORRELATION },
 	{ TABLE_GPU_SYNC, TRACK_GPU_SYNC, COLUMN_GPU_SYNC_CORRELATION },
 };
-#define WORK_TABLES (sizeof(work_tables) / sizeof(work_tables[0]))
+#define WORK_TABLES COUNT_OF(work_tables)
 
 static const uint8_t call_columns[CALL_COLUMNS] = {
 	[CALL_COLUMN_START] = COLUMN_CUDA_API_START, [CALL_COLUMN_END] = COLUMN_CUDA_API_END,

@@ -8,6 +8,7 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
+#include "base/macros.h"
 
 #define SHAPE_FIRST COLUMN_CUDA_LAUNCH_GRID_X
 #define SHAPE_LAST COLUMN_CUDA_LAUNCH_BLOCK_Z
@@ -342,7 +343,7 @@ static void release_tables(struct cuda_index *x)
 	struct index_table *all[] = { &x->launches, &x->functions, &x->streams, &x->contexts, &x->devices,
 				      &x->gpus, &x->metrics, &x->addresses, &x->api_names };
 
-	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+	for (size_t i = 0; i < COUNT_OF(all); i++)
 		free(all[i]->rows);
 }
 

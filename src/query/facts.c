@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "base/buf.h"
+#include "base/macros.h"
 #include "query/facts.h"
 #include "query/function.h"
 
@@ -106,7 +107,7 @@ static int fill_capture(struct query *q, const struct fact_table *t)
 		r = add_command(q, report_meta(q->report, "command"));
 	if (r == SQLITE_OK)
 		r = add_list(q, "PROCESS_0:ENVIRONMENT_VARIABLE", report_meta(q->report, "environment"));
-	for (size_t i = 0; r == SQLITE_OK && i < sizeof(facts) / sizeof(facts[0]); i++)
+	for (size_t i = 0; r == SQLITE_OK && i < COUNT_OF(facts); i++)
 		r = add_pair(q, CAPTURE, facts[i].name, report_meta(q->report, facts[i].key));
 	return r;
 }
@@ -125,7 +126,7 @@ static int fill_export(struct query *q, const struct fact_table *t)
 	};
 	int r = SQLITE_OK;
 
-	for (size_t i = 0; r == SQLITE_OK && i < sizeof(facts) / sizeof(facts[0]); i++)
+	for (size_t i = 0; r == SQLITE_OK && i < COUNT_OF(facts); i++)
 		r = add_pair(q, nsys_declared[t->id].name, facts[i][0], facts[i][1]);
 	return r;
 }
@@ -150,7 +151,7 @@ static int add_system(struct query *q, const char *table)
 
 	if (r != SQLITE_OK || sqlite3_changes(q->db) > 0)
 		return r; /* an imported report has all of it in nsys's words */
-	for (size_t i = 0; r == SQLITE_OK && i < sizeof(facts) / sizeof(facts[0]); i++) {
+	for (size_t i = 0; r == SQLITE_OK && i < COUNT_OF(facts); i++) {
 		value = report_meta(q->report, facts[i].key);
 		if (value)
 			r = facts_execute(q, "INSERT INTO %s VALUES(%lld, 'Local (CLI)', %Q, %d, %Q)", table,
@@ -301,7 +302,7 @@ static int fill_from(struct query *q, const struct fact_table *t)
 
 static const char *fact_name(struct query *q, unsigned i)
 {
-	return i < sizeof(tables) / sizeof(tables[0]) ? nsys_declared[tables[i].id].name : NULL;
+	return i < COUNT_OF(tables) ? nsys_declared[tables[i].id].name : NULL;
 }
 
 static int make_fact(struct query *q, unsigned i)

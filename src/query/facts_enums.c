@@ -1,4 +1,5 @@
 /* The ENUM_ tables: names of enumerated values. */
+#include "base/macros.h"
 #include "query/facts.h"
 #include "query/file_calls.h"
 
@@ -36,7 +37,7 @@ static const struct enum_name ENUM_OSRT_FILE_ACCESS_EVENT_TYPE_names[] = {
 	{ FILE_CALL_WRITE, "Write", "Write" },
 };
 
-#define NAMES(table) #table, table##_names, sizeof(table##_names) / sizeof(table##_names[0])
+#define NAMES(table) #table, table##_names, COUNT_OF(table##_names)
 
 /* Each with the tables that use it. */
 static const struct {
@@ -50,7 +51,7 @@ static const struct {
 #include "fmt/nsys_enum_tables.def"
 #undef ENUM_TABLE
 };
-#define ENUM_COUNT (sizeof(enums) / sizeof(enums[0]))
+#define ENUM_COUNT COUNT_OF(enums)
 
 static int insert_name(sqlite3_stmt *insert, const struct enum_name *name)
 {

@@ -3,12 +3,14 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "base/macros.h"
+
 /* The rest behind a name is one of these: variants that do the same. */
 static int is_variant(const char *rest)
 {
 	static const char *const variants[] = { "", "64", "_unlocked", "v", "v64", "v2", "v64v2", "_chk" };
 
-	for (size_t i = 0; i < sizeof(variants) / sizeof(variants[0]); i++)
+	for (size_t i = 0; i < COUNT_OF(variants); i++)
 		if (strcmp(rest, variants[i]) == 0)
 			return 1;
 	return 0;
@@ -50,7 +52,7 @@ enum file_call file_call_of(const char *name)
 
 	if (strncmp(name, "__", 2) == 0)
 		name += 2;
-	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
+	for (size_t i = 0; i < COUNT_OF(calls); i++) {
 		len = strlen(calls[i].name);
 		if (strncmp(name, calls[i].name, len) == 0 && is_variant(name + len))
 			return calls[i].kind;

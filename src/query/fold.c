@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/macros.h"
 #include "query/internal.h"
 
 size_t fold_text(const char *text, size_t len, char *ret)
@@ -45,7 +46,7 @@ int fold_id(struct query *q, int64_t *id)
 
 int fold_id_again(struct query *q, struct fold_memo *memo, int64_t *id)
 {
-	size_t slot = (size_t)*id % (sizeof(memo->entries) / sizeof(memo->entries[0]));
+	size_t slot = (size_t)*id % COUNT_OF(memo->entries);
 	int64_t asked = *id;
 	int r = 0;
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/macros.h"
 #include "query/cuda_index.h"
 #include "query/file_calls.h"
 
@@ -375,7 +376,7 @@ void query_index_release(struct query_index *x)
 				      &x->payload_entries, &x->payload_enums, &x->payload_labels,
 				      &x->registered, &x->handles, &x->file_calls, &x->args };
 
-	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+	for (size_t i = 0; i < COUNT_OF(all); i++)
 		free(all[i]->rows);
 	cuda_index_free(x->cuda);
 	memset(x, 0, sizeof(*x));

@@ -3,13 +3,14 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "base/macros.h"
 #include "query/internal.h"
 
 static const struct listed_family *const families[] = {
 	&string_family, &mapped_family, &callchain_family, &fact_family, &enum_family, &note_family,
 	&other_family, /* names of imported files: after all of our own */
 };
-#define FAMILIES (sizeof(families) / sizeof(families[0]))
+#define FAMILIES COUNT_OF(families)
 
 struct word {
 	const char *text; /* NULL: any */

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/macros.h"
 #include "query/function.h"
 
 #define MOST_COLUMNS 64
@@ -19,7 +20,7 @@ static const struct {
 #include "query/nsys_tables.def"
 #undef OTHER
 };
-#define KNOWN_COUNT (sizeof(known) / sizeof(known[0]))
+#define KNOWN_COUNT COUNT_OF(known)
 
 /* Where a column's value is, if no argument of the row says it. */
 enum place { PLACE_NONE, PLACE_START, PLACE_END, PLACE_TID, PLACE_PID, PLACE_NAME };
@@ -310,7 +311,7 @@ static sqlite3_value *cell_value(const struct other_cursor *c, const struct othe
 {
 	static const int plain[] = { INTEGER, REAL, BLOB };
 
-	for (unsigned i = 0; i < sizeof(plain) / sizeof(plain[0]); i++)
+	for (unsigned i = 0; i < COUNT_OF(plain); i++)
 		if (sqlite3_column_type(c->rows, plain[i]) != SQLITE_NULL)
 			return sqlite3_column_value(c->rows, plain[i]);
 	return sqlite3_column_value(c->rows, column->kind ? TEXT : STRING);
@@ -347,7 +348,7 @@ static int take_name(struct other_cursor *c, const struct other_vtab *v, sqlite3
 	static const char *const names[] = { "textId", "nameId", "text", "name" };
 	int at;
 
-	for (unsigned i = 0; v->is_timed && i < sizeof(names) / sizeof(names[0]); i++) {
+	for (unsigned i = 0; v->is_timed && i < COUNT_OF(names); i++) {
 		at = column_named(v, names[i]);
 		if (at >= 0 && !c->values[at])
 			return keep(c, (unsigned)at, v->columns[at].kind ? text : number);

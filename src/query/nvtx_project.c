@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "base/cleanup.h"
+#include "base/macros.h"
 #include "query/nvtx_projection.h"
 #include "query/parallel.h"
 #include "query/scope.h"
@@ -21,7 +22,7 @@ static const struct work_table {
 	{ TABLE_GPU_GRAPH, TRACK_GPU_GRAPH, COLUMN_GPU_GRAPH_START, COLUMN_GPU_GRAPH_END,
 	  COLUMN_GPU_GRAPH_CORRELATION },
 };
-#define WORK_TABLES (sizeof(work_tables) / sizeof(work_tables[0]))
+#define WORK_TABLES COUNT_OF(work_tables)
 
 /* Each worker adds up for itself; more of them are not worth more memory than this. */
 #define PROJECTIONS_MAX (64u << 20)

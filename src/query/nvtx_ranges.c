@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/macros.h"
 #include "base/sort.h"
 #include "query/parallel.h"
 
@@ -42,7 +43,7 @@ struct known_names {
 
 static int canonical(struct query *q, struct known_names *known, int64_t id, uint32_t *ret)
 {
-	size_t slot = (size_t)id % (sizeof(known->entries) / sizeof(known->entries[0]));
+	size_t slot = (size_t)id % COUNT_OF(known->entries);
 	int64_t canon = id;
 	int r;
 

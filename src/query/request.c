@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/macros.h"
 #include "base/nearest.h"
 #include "query/call_values.h"
 #include "query/stack_tree.h"
@@ -85,7 +86,7 @@ static int parse_comparison(const char **text)
 	};
 
 	*text += strspn(*text, " ");
-	for (size_t i = 0; i < sizeof(signs) / sizeof(signs[0]); i++)
+	for (size_t i = 0; i < COUNT_OF(signs); i++)
 		if (strncmp(*text, signs[i].sign, strlen(signs[i].sign)) == 0) {
 			*text += strlen(signs[i].sign);
 			return signs[i].comparison;

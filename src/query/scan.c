@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/check.h"
+#include "base/macros.h"
 #include "query/call_values.h"
 #include "query/scope.h"
 #include "query/view_values.h"
@@ -305,9 +306,9 @@ static int convert_by_flags(const struct scan *s, const struct mapped_cell *cell
 	const struct scan_column *flags = cell->other < TABLE_MAX_COLUMNS ? &s->raw[cell->other] : NULL;
 	unsigned rule = 0;
 
-	while (rule < sizeof(rules) / sizeof(rules[0]) && rules[rule].convert != cell->convert)
+	while (rule < COUNT_OF(rules) && rules[rule].convert != cell->convert)
 		rule++;
-	if (rule == sizeof(rules) / sizeof(rules[0]))
+	if (rule == COUNT_OF(rules))
 		return 0;
 	for (uint32_t i = 0; i < s->rows; i++)
 		v->nulls[i] = raw->nulls[i] |

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/macros.h"
 #include "base/sort.h"
 #include "query/cuda_correlate.h"
 #include "query/scan.h"
@@ -340,7 +341,7 @@ static int timed_table(enum table_id table, struct timed_table *ret)
 {
 	enum table_kind kind = table_schema(table)->kind;
 
-	for (size_t i = 0; i < sizeof(timed_tables) / sizeof(timed_tables[0]); i++)
+	for (size_t i = 0; i < COUNT_OF(timed_tables); i++)
 		if (timed_tables[i].table == table) {
 			*ret = timed_tables[i];
 			return 1;

@@ -7,6 +7,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/macros.h"
+
 #define NUMBER_DIGITS_MAX 18
 
 /* Digits at *text as a number; 0 when there are none or too many. */
@@ -79,9 +81,9 @@ static int take_time(const char *text, size_t len, int64_t *ret)
 	memcpy(number, text, len);
 	number[len] = '\0';
 	unit = number + strspn(number, "0123456789.");
-	while (i < sizeof(units) / sizeof(units[0]) && strcmp(units[i].name, unit) != 0)
+	while (i < COUNT_OF(units) && strcmp(units[i].name, unit) != 0)
 		i++;
-	if (i == sizeof(units) / sizeof(units[0]))
+	if (i == COUNT_OF(units))
 		return 0;
 	*unit = '\0';
 	errno = 0;
@@ -222,7 +224,7 @@ int name_is_step(const char *name, size_t before)
 	size_t len;
 
 	before = strip(name, before, " _#:=-([{<.");
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+	for (size_t i = 0; i < COUNT_OF(words); i++) {
 		len = strlen(words[i]);
 		if (before >= len && strncasecmp(name + before - len, words[i], len) == 0)
 			return 1;

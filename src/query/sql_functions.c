@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/macros.h"
 #include "base/sort.h"
 #include "query/group.h"
 #include "query/internal.h"
@@ -61,7 +62,7 @@ void sql_format_time(sqlite3_context *context, int argc, sqlite3_value **argv)
 	if (any_is_null(argc, argv))
 		return;
 	snprintf(text, sizeof(text), "%.0f ns", ns);
-	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
+	for (size_t i = 0; i < COUNT_OF(units); i++)
 		if (fabs(ns) >= units[i].least) {
 			snprintf(text, sizeof(text), "%.3f %s", ns / units[i].least, units[i].unit);
 			break;

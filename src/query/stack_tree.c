@@ -10,6 +10,7 @@
 #include "base/hash.h"
 #include "base/hash_index.h"
 #include "base/idmap.h"
+#include "base/macros.h"
 #include "base/path.h"
 
 /* Ids count from 1 without gaps; where groups are damaged some are missing. */
@@ -261,7 +262,7 @@ static void release_loading(struct loading *l)
 {
 	struct index_table *tables[] = { &l->modules, &l->symbols, &l->named, &l->frames, &l->stacks };
 
-	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++)
+	for (size_t i = 0; i < COUNT_OF(tables); i++)
 		free(tables[i]->rows);
 	free(l->module_path);
 	free(l->module_kind);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "base/macros.h"
 #include "base/sort.h"
 #include "query/parallel.h"
 #include "query/scope.h"
@@ -316,9 +317,9 @@ static int prepare(struct collecting *c, const char *source, const char *filter,
 	size_t i = 0;
 	int r;
 
-	while (i < sizeof(sources) / sizeof(sources[0]) && strcmp(sources[i].name, source ? source : "") != 0)
+	while (i < COUNT_OF(sources) && strcmp(sources[i].name, source ? source : "") != 0)
 		i++;
-	if (i == sizeof(sources) / sizeof(sources[0]))
+	if (i == COUNT_OF(sources))
 		return error_set(err, EINVAL, "There are no stacks of '%s': write samples, osrt or offcpu",
 				 source ? source : "");
 	r = request_parse(&c->request, c->q, sources[i].table, "", filter, err);

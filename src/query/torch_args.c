@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/macros.h"
 #include "query/torch_ops.h"
 
 #define CACHE 1024
@@ -43,7 +44,7 @@ static enum arg_role role_of(struct arguments *a, int64_t key)
 	text = query_text(a->l->ops->q, key, &len);
 	a->roles[at].id = key;
 	a->roles[at].role = ARG_NONE;
-	for (unsigned i = 0; text && i < sizeof(roles) / sizeof(roles[0]); i++)
+	for (unsigned i = 0; text && i < COUNT_OF(roles); i++)
 		if (strcmp(text, roles[i].name) == 0)
 			a->roles[at].role = roles[i].role;
 	return a->roles[at].role;

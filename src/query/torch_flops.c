@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/macros.h"
 #include "query/torch_ops.h"
 
 #define MAX_DIMS 8
@@ -20,7 +21,7 @@ enum torch_formula torch_formula_of(const char *name)
 			 { "aten::addmm", TORCH_ADDMM }, { "aten::baddbmm", TORCH_ADDMM }, { "aten::mul", TORCH_ELEMENTS },
 			 { "aten::add", TORCH_ELEMENTS } };
 
-	for (unsigned i = 0; name && i < sizeof(formulas) / sizeof(formulas[0]); i++)
+	for (unsigned i = 0; name && i < COUNT_OF(formulas); i++)
 		if (strcmp(name, formulas[i].name) == 0)
 			return formulas[i].formula;
 	return TORCH_NO_FORMULA;

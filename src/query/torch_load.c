@@ -6,6 +6,7 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
+#include "base/macros.h"
 #include "fmt/gpu_enums.h"
 #include "query/scope.h"
 #include "query/torch_ops.h"
@@ -48,10 +49,10 @@ static enum name_class classify(const char *text)
 	/* Collectives and remote calls: torch ends them with their result, and the trace does not say so. */
 	static const char *const async[] = { "nccl:", "gloo:", "mpi:", "ucc:", "xccl:", "rpc_async#" };
 
-	for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+	for (unsigned i = 0; i < COUNT_OF(names); i++)
 		if (strcmp(text, names[i].name) == 0)
 			return names[i].class;
-	for (unsigned i = 0; i < sizeof(async) / sizeof(async[0]); i++)
+	for (unsigned i = 0; i < COUNT_OF(async); i++)
 		if (strncmp(text, async[i], strlen(async[i])) == 0)
 			return NAME_ASYNC;
 	return strncmp(text, "ProfilerStep#", 13) == 0 ? NAME_STEP : NAME_PLAIN;
@@ -68,7 +69,7 @@ static enum category categorize(const char *text)
 			   { "privateuse1_runtime", CATEGORY_CPU }, { "privateuse1_driver", CATEGORY_CPU },
 			   { "mtia_runtime", CATEGORY_CPU }, { "glow_runtime", CATEGORY_CPU } };
 
-	for (unsigned i = 0; i < sizeof(categories) / sizeof(categories[0]); i++)
+	for (unsigned i = 0; i < COUNT_OF(categories); i++)
 		if (strcmp(text, categories[i].name) == 0)
 			return categories[i].category;
 	return CATEGORY_NONE;
@@ -323,7 +324,7 @@ int torch_load(struct torch_loading *l)
 
 	if (g)
 		*g = (struct reading){ .ops = l->ops, .loading = l };
-	for (unsigned i = 0; r >= 0 && i < sizeof(plans) / sizeof(plans[0]); i++) {
+	for (unsigned i = 0; r >= 0 && i < COUNT_OF(plans); i++) {
 		r = read_table(g, &plans[i]);
 		if (plans[i].table == TABLE_SLICE && !l->operator_count)
 			break;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/macros.h"
 #include "query/fold.h"
 #include "query/function.h"
 #include "query/group.h"
@@ -174,7 +175,7 @@ static int parse_by(struct cursor *c, const char *by, struct error *err)
 	c->by = BY_NAME;
 	c->folds = by && strcmp(by + len, "#") == 0;
 	memset(c->names, 0, sizeof(c->names));
-	for (unsigned i = 0; by && i < sizeof(names) / sizeof(names[0]); i++)
+	for (unsigned i = 0; by && i < COUNT_OF(names); i++)
 		if (strlen(names[i]) == len && strncmp(by, names[i], len) == 0 && (c->folds || !by[len])) {
 			c->by = (enum by)i;
 			return 0;

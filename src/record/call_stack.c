@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/macros.h"
 #include "base/path.h"
 #include "record/space.h"
 #include "record/stacks.h"
@@ -113,9 +114,9 @@ void call_stack_module(struct traced_process *p, const char *path, uint64_t star
 	const char *file = path_name(path);
 	size_t length;
 
-	if (p->own_code_count == sizeof(p->own_code) / sizeof(p->own_code[0]) || is_ours(p, start))
+	if (p->own_code_count == COUNT_OF(p->own_code) || is_ours(p, start))
 		return;
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+	for (size_t i = 0; i < COUNT_OF(names); i++) {
 		length = strlen(names[i]);
 		if (strncmp(file, names[i], length) == 0 && (!file[length] || file[length] == '.'))
 			p->own_code[p->own_code_count++] = (struct code_range){ start, end };

@@ -16,6 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/macros.h"
 #include "base/path.h"
 #include "record/attach.h"
 #include "record/finish.h"
@@ -89,7 +90,7 @@ static void leave_terminal(struct recorder *r)
 	setsid();
 	for (int fd = 0; fd < 3 && null >= 0; fd++)
 		dup2(null, fd);
-	close_all_but(keep, sizeof(keep) / sizeof(keep[0]));
+	close_all_but(keep, COUNT_OF(keep));
 }
 
 /* Limits of the shell are for programs: as far as we may, we do without. The target, started by another process, keeps its own. */
@@ -99,7 +100,7 @@ static void raise_limits(void)
 	const struct rlimit none = { RLIM_INFINITY, RLIM_INFINITY };
 	struct rlimit own;
 
-	for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++) {
+	for (size_t i = 0; i < COUNT_OF(limits); i++) {
 		if (setrlimit(limits[i], &none) == 0 || getrlimit((__rlimit_resource_t)limits[i], &own) < 0)
 			continue;
 		own.rlim_cur = own.rlim_max;
@@ -120,7 +121,7 @@ static void set_signals(struct recorder *r)
 	struct sigaction ignore = { .sa_handler = SIG_IGN };
 	sigset_t set;
 
-	for (size_t i = 0; i < sizeof(ignored) / sizeof(ignored[0]); i++)
+	for (size_t i = 0; i < COUNT_OF(ignored); i++)
 		sigaction(ignored[i], &ignore, NULL);
 	sigemptyset(&set);
 	sigaddset(&set, SIGINT);
@@ -527,7 +528,7 @@ static int timeout_ms(const struct recorder *r)
 	int64_t now = recorder_now(), next = INT64_MAX;
 	int64_t times[] = { r->start_at, r->stop_at, r->give_up_at, r->flight ? r->flight->due : 0 };
 
-	for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++)
+	for (size_t i = 0; i < COUNT_OF(times); i++)
 		if (times[i] && times[i] < next)
 			next = times[i];
 	if ((r->recording_over || r->steering) && !window_is_settled(r, now))

@@ -16,6 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/macros.h"
 #include "record/attach.h"
 #include "record/launch.h"
 #include "record/profile_options.h"
@@ -75,7 +76,7 @@ static int take_signals(struct run *run, struct error *err)
 	sigset_t set;
 
 	sigemptyset(&set);
-	for (size_t i = 0; i < sizeof(taken) / sizeof(taken[0]); i++)
+	for (size_t i = 0; i < COUNT_OF(taken); i++)
 		sigaddset(&set, taken[i]);
 	if (has_hotkey(run))
 		sigaddset(&set, SIGCONT);
@@ -105,7 +106,7 @@ static int hidden_file(const char *name)
 	static const char *const folders[] = { ".", "/var/tmp", "/tmp" };
 	int fd = -1;
 
-	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]) && fd < 0; i++)
+	for (size_t i = 0; i < COUNT_OF(folders) && fd < 0; i++)
 		fd = open(folders[i], O_TMPFILE | O_RDWR | O_CLOEXEC | O_APPEND, 0600);
 	return fd < 0 ? memfd_create(name, MFD_CLOEXEC) : fd;
 }
@@ -404,7 +405,7 @@ static void close_all(struct run *run)
 	int fds[] = { run->control, run->signal_fd, run->target_fd, run->captured.out,
 		      run->captured.err };
 
-	for (size_t i = 0; i < sizeof(fds) / sizeof(fds[0]); i++)
+	for (size_t i = 0; i < COUNT_OF(fds); i++)
 		if (fds[i] >= 0)
 			close(fds[i]);
 	/* It has said all it had to say: it ends by itself. */

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/macros.h"
 #include "report/writer_internal.h"
 
 /* One more than would cover the rows, as they may begin in the middle of one. */
@@ -58,7 +59,7 @@ uint32_t detail_columns(unsigned table)
 	const int columns[] = { name_column(table), table_open_column(table), table_column(table, ROLE_ERROR) };
 	uint32_t bits = 1u | (table_schema(table)->kind == TABLE_KIND_SPAN ? 2u : 0);
 
-	for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]); i++)
+	for (size_t i = 0; i < COUNT_OF(columns); i++)
 		bits |= columns[i] >= 0 ? 1u << columns[i] : 0;
 	return table == TABLE_COUNTER ? bits | 1u << COLUMN_COUNTER_INTEGER | 1u << COLUMN_COUNTER_REAL : bits;
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/macros.h"
 #include "report/writer_internal.h"
 
 #define FOLD 16
@@ -110,7 +111,7 @@ static int put_row(struct report_track *lod, const struct entry *e, int64_t leve
 		[COLUMN_LOD_END] = e->time_max,     [COLUMN_LOD_BUSY] = e->busy,
 		[COLUMN_LOD_LONGEST] = e->longest,  [COLUMN_LOD_NAME] = (int64_t)e->name,
 	};
-	uint32_t present = (1u << (sizeof(values) / sizeof(values[0]))) - 1;
+	uint32_t present = (1u << COUNT_OF(values)) - 1;
 
 	if (!e->name)
 		present &= ~(1u << COLUMN_LOD_NAME);

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/macros.h"
 #include "report/writer_internal.h"
 
 /* A file without a name, on disk where that can be had. */
@@ -17,7 +18,7 @@ static int nameless_file(void)
 	static const char *const folders[] = { "/var/tmp", "/tmp" };
 	int fd = -1;
 
-	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]) && fd < 0; i++)
+	for (size_t i = 0; i < COUNT_OF(folders) && fd < 0; i++)
 		fd = open(folders[i], O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
 	return fd < 0 ? memfd_create("sonde-parked", MFD_CLOEXEC) : fd;
 }

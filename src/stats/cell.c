@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/macros.h"
 
 static const struct {
 	const char *suffix;
@@ -34,7 +35,7 @@ int time_unit_parse(const char *text, enum time_unit *ret, struct error *err)
 {
 	size_t best = 0, n;
 
-	for (unsigned u = 0; u < sizeof(units) / sizeof(units[0]); u++)
+	for (unsigned u = 0; u < COUNT_OF(units); u++)
 		for (unsigned i = 0; units[u].names[i]; i++) {
 			n = common_prefix(text, units[u].names[i]);
 			/* What is typed must be the beginning of a name, or a name with more behind it. */

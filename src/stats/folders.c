@@ -5,11 +5,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/macros.h"
 #include "stats/stats.h"
 
 static int add(struct stats_folders *folders, const char *name, size_t len)
 {
-	if (len == 0 || folders->count == sizeof(folders->names) / sizeof(folders->names[0]))
+	if (len == 0 || folders->count == COUNT_OF(folders->names))
 		return 0;
 	folders->names[folders->count] = strndup(name, len);
 	return folders->names[folders->count] ? (int)++folders->count : -ENOMEM;
@@ -40,7 +41,7 @@ static int add_own(struct stats_folders *folders)
 	if (len <= 0)
 		return 0;
 	program[len] = '\0';
-	for (size_t i = 0; r >= 0 && i < sizeof(places) / sizeof(places[0]); i++) {
+	for (size_t i = 0; r >= 0 && i < COUNT_OF(places); i++) {
 		snprintf(name, sizeof(name), "%.*s/%s", (int)(strrchr(program, '/') - program), program, places[i]);
 		if (realpath(name, resolved))
 			r = add(folders, resolved, strlen(resolved));

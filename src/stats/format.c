@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/macros.h"
 #include "base/nearest.h"
 #include "stats/format_internal.h"
 
@@ -26,7 +27,7 @@ static const struct {
 	[FORMAT_HTABLE] = { "htable", "html", &format_html_ops, "", "A bare HTML table." },
 };
 
-#define FORMAT_COUNT (sizeof(formats) / sizeof(formats[0]))
+#define FORMAT_COUNT COUNT_OF(formats)
 
 int format_describe(unsigned i, const char **ret_name, const char **ret_arguments, const char **ret_help)
 {

@@ -8,6 +8,7 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
+#include "base/macros.h"
 #include "base/nearest.h"
 #include "base/path.h"
 
@@ -54,10 +55,10 @@ static int parse_column(struct report_file *file, const char *value, struct erro
 		kind_len = strcspn(split, " ");
 		when = strncmp(split + kind_len, " if ", 4) == 0 ? split + kind_len + 4 : NULL;
 	}
-	while (split && i < sizeof(displays) / sizeof(displays[0]) &&
+	while (split && i < COUNT_OF(displays) &&
 	       (strlen(displays[i].name) != kind_len || strncmp(displays[i].name, split, kind_len) != 0))
 		i++;
-	if (!split || i == sizeof(displays) / sizeof(displays[0]) || (split[kind_len] && !when))
+	if (!split || i == COUNT_OF(displays) || (split[kind_len] && !when))
 		return error_set(err, EINVAL, "column wants 'Title = kind' with kind text, id, number, percent, "
 					      "decimal, time, average, size or rate");
 	return add_column(file, (struct table_column){ strndup(value, len), displays[i].display },

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/arch.h"
+#include "base/macros.h"
 
 #define RELOCATIONS_LIMIT (64u << 20)
 
@@ -146,7 +147,7 @@ static int name_sections(struct plt *p)
 		return 0;
 	r = load_slots(&p->slots, p->file);
 	string_table_open(&p->names, p->file, &strings);
-	for (size_t k = 0; k < sizeof(names) / sizeof(names[0]) && r == 0; k++)
+	for (size_t k = 0; k < COUNT_OF(names) && r == 0; k++)
 		if (find_section(elf_file_elf(p->file), names[k], &section))
 			r = name_section(p, &section);
 	string_table_close(&p->names);
@@ -160,7 +161,7 @@ int search_plt(struct symbol_search *s, struct elf_file *file)
 	struct plt p = { .search = s, .file = file };
 	GElf_Shdr section;
 
-	for (size_t k = 0; k < sizeof(names) / sizeof(names[0]); k++)
+	for (size_t k = 0; k < COUNT_OF(names); k++)
 		if (find_section(elf_file_elf(file), names[k], &section) && any_in(s, &section))
 			return name_sections(&p);
 	return 0;

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/macros.h"
+
 static int fill(struct cuda_driver *d)
 {
 	static const struct {
@@ -19,7 +21,7 @@ static int fill(struct cuda_driver *d)
 	};
 	void *function;
 
-	for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++) {
+	for (size_t i = 0; i < COUNT_OF(functions); i++) {
 		function = dlsym(d->library, functions[i].name);
 		if (!function)
 			return -ENOSYS;

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/macros.h"
 #include "vendor/dl.h"
 
 int cuda_launcher_fill(struct cuda_launcher *ret, char *why, size_t why_size)
@@ -23,7 +24,7 @@ int cuda_launcher_fill(struct cuda_launcher *ret, char *why, size_t why_size)
 		snprintf(why, why_size, "the CUDA driver is not in this process");
 		return -ENOENT;
 	}
-	for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++) {
+	for (size_t i = 0; i < COUNT_OF(functions); i++) {
 		function = dlsym(library, functions[i].symbol);
 		if (!function && functions[i].needed) {
 			snprintf(why, why_size, "the CUDA driver has no %s", functions[i].symbol);

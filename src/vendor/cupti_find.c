@@ -18,7 +18,7 @@
 /* Newest first. */
 static const char *const names[] = { "libcupti.so.13", "libcupti.so.12", "libcupti.so.11.8",
 				     "libcupti.so" };
-#define NAME_COUNT (sizeof(names) / sizeof(names[0]))
+#define NAME_COUNT COUNT_OF(names)
 
 /* Under a folder of a toolkit, and under Python's site-packages. */
 static const char *const toolkit_folders[] = { "extras/CUPTI/lib64", "lib64",

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/macros.h"
 #include "vendor/cupti.h"
 
 const char *cupti_host_text(const struct cupti_host *c, int result)
@@ -32,7 +33,7 @@ static const char *fill(struct cupti_host *c)
 	};
 	void *function;
 
-	for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++) {
+	for (size_t i = 0; i < COUNT_OF(functions); i++) {
 		function = dlsym(c->library, functions[i].name);
 		if (!function)
 			return functions[i].name;

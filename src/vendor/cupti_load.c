@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/macros.h"
 #include "vendor/cupti.h"
 #include "vendor/dl.h"
 
@@ -22,7 +23,7 @@ static int fill(struct cupti *c, char *why, size_t why_size)
 	};
 	void *function;
 
-	for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++) {
+	for (size_t i = 0; i < COUNT_OF(functions); i++) {
 		function = dlsym(c->library, functions[i].name);
 		if (!function && functions[i].needed) {
 			snprintf(why, why_size, "%s has no %s", c->path, functions[i].name);

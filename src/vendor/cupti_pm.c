@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/macros.h"
 #include "vendor/cupti.h"
 
 const char *cupti_pm_text(const struct cupti_pm *pm, int result)
@@ -32,7 +33,7 @@ static int fill(struct cupti_pm *pm, const char *path, char *why, size_t why_siz
 	};
 	void *function;
 
-	for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++) {
+	for (size_t i = 0; i < COUNT_OF(functions); i++) {
 		function = dlsym(pm->library, functions[i].name);
 		if (!function && functions[i].needed) {
 			snprintf(why, why_size, "%s has no %s: PM sampling came with CUPTI 12.6", path, functions[i].name);

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/macros.h"
 #include "vendor/dl.h"
 
 int cupti_range_fill(struct cupti_range *ret, void *library, const char *path, char *why, size_t why_size)
@@ -18,7 +19,7 @@ int cupti_range_fill(struct cupti_range *ret, void *library, const char *path, c
 	};
 	void *function;
 
-	for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++) {
+	for (size_t i = 0; i < COUNT_OF(functions); i++) {
 		function = dlsym(library, functions[i].name);
 		if (!function) {
 			snprintf(why, why_size, "%.200s has no %s: counters of kernels need CUPTI 12.6 or later", path,

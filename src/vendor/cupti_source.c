@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/macros.h"
 #include "vendor/dl.h"
 
 void cupti_source_fill(struct cupti_source *ret, void *library)
@@ -16,7 +17,7 @@ void cupti_source_fill(struct cupti_source *ret, void *library)
 	};
 	void *function;
 
-	for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++) {
+	for (size_t i = 0; i < COUNT_OF(functions); i++) {
 		function = dlsym(library, functions[i].name);
 		memcpy((char *)ret + functions[i].offset, &function, sizeof(function));
 	}
@@ -37,7 +38,7 @@ int cupti_pm_fill(struct cupti_pm *ret, void *library)
 	void *function;
 
 	memset(ret, 0, sizeof(*ret));
-	for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++) {
+	for (size_t i = 0; i < COUNT_OF(functions); i++) {
 		function = dlsym(library, functions[i].name);
 		memcpy((char *)ret + functions[i].offset, &function, sizeof(function));
 		complete &= function != NULL || !functions[i].needed;

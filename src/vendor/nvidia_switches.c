@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/macros.h"
 #include "vendor/nvidia_rm.h"
 
 #define CLASS_MEMORY 0x90ceu   /* of the driver's, without a device */
@@ -133,7 +134,7 @@ static const char *bind_reason(uint32_t reason)
 	static const char *const reasons[] = { "", "the GPU is too old", "this GPU does not log context switches", "logging is not enabled",
 					       "administrators only", "a capability of the virtual GPU is missing" };
 
-	return reason < sizeof(reasons) / sizeof(reasons[0]) ? reasons[reason] : "";
+	return reason < COUNT_OF(reasons) ? reasons[reason] : "";
 }
 
 static int new_memory(const struct nvidia_subdevice *t, uint32_t handle, uint64_t bytes)

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/macros.h"
+
 const char *nvml_text(const struct nvml *n, int result)
 {
 	const char *text = n->nvmlErrorString ? n->nvmlErrorString(result) : NULL;
@@ -27,7 +29,7 @@ static int fill(struct nvml *n, char *why, size_t why_size)
 	};
 	void *function;
 
-	for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++) {
+	for (size_t i = 0; i < COUNT_OF(functions); i++) {
 		function = dlsym(n->library, functions[i].name);
 		if (!function && functions[i].needed) {
 			snprintf(why, why_size, "NVML has no %s: the driver is too old", functions[i].name);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/macros.h"
 #include "vendor/cupti_pm.h"
 #include "vendor/dl.h"
 
@@ -23,7 +24,7 @@ static int fill(struct nvperf_schedule *s)
 	};
 	void *function;
 
-	for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++) {
+	for (size_t i = 0; i < COUNT_OF(functions); i++) {
 		function = dlsym(s->library, functions[i].name);
 		if (!function)
 			return -1;

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/macros.h"
 #include "view/answers.h"
 #include "view/internal.h"
 #include "view/json_out.h"
@@ -23,7 +24,7 @@ static const char *const shown[] = {
 	"sm__warps_active.avg.pct_of_peak_sustained_active",
 	"launch__registers_per_thread",
 };
-#define SHOWN (sizeof(shown) / sizeof(shown[0]))
+#define SHOWN COUNT_OF(shown)
 
 struct value {
 	uint64_t unit; /* text */

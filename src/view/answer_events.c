@@ -5,6 +5,7 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
+#include "base/macros.h"
 #include "view/answers.h"
 #include "view/chosen.h"
 #include "view/internal.h"
@@ -166,7 +167,7 @@ static int put_events(struct collection *e, struct recording *r, size_t offset, 
 	out_put_bool(&j, "cut", e->cut);
 	out_key(&j, "columns");
 	out_open(&j, '[');
-	for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]); i++)
+	for (size_t i = 0; i < COUNT_OF(columns); i++)
 		out_string(&j, columns[i]);
 	out_close(&j, ']');
 	out_key(&j, "rows");

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/macros.h"
 #include "kernel/summary_group.h"
 #include "view/answers.h"
 #include "view/kernels.h"
@@ -15,7 +16,7 @@ static const struct {
 	const char *name;
 	enum page_summary by;
 } ways[] = { { "kernel", SUMMARY_PER_KERNEL }, { "nvtx", SUMMARY_PER_NVTX }, { "operator", SUMMARY_PER_OPERATOR } };
-#define WAYS (sizeof(ways) / sizeof(ways[0]))
+#define WAYS COUNT_OF(ways)
 
 /* Sums over a group; of shares, by how long each launch took. */
 static const struct {
@@ -104,7 +105,7 @@ static void put_group(struct kernel_view *kv, enum page_summary by, const struct
 	put_times(j, items, count, room);
 	if (before)
 		put_number(j, "time_before", time_before(kv, items, count, before));
-	for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]); i++)
+	for (size_t i = 0; i < COUNT_OF(columns); i++)
 		put_number(j, columns[i].key, sum_of(items, count, i));
 	out_key(j, "places");
 	out_open(j, '[');

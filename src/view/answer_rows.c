@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "base/cleanup.h"
+#include "base/macros.h"
 #include "base/path.h"
 #include "view/answers.h"
 #include "view/internal.h"
@@ -94,7 +95,7 @@ static void put_report(struct json_out *j, struct recording *r, bool is_baseline
 	out_key(j, "length");
 	out_exact(j, r->end);
 	put_time_of_day(j, r);
-	for (size_t i = 0; i < sizeof(facts) / sizeof(facts[0]); i++)
+	for (size_t i = 0; i < COUNT_OF(facts); i++)
 		out_put_text(j, facts[i][0], meta(r, facts[i][1]));
 	out_put_integer(j, "events", (int64_t)r->events);
 	out_put_integer(j, "kernels", (int64_t)report_row_count(r->report, TABLE_KERNEL_RESULT));

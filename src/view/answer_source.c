@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/macros.h"
 #include "kernel/page_source.h"
 #include "kernel/source_before.h"
 #include "view/answers.h"
@@ -310,7 +311,7 @@ static void release(struct source *s)
 {
 	struct line_sums *const lines[] = { &s->written, &s->outermost, &s->ptx };
 
-	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+	for (size_t i = 0; i < COUNT_OF(lines); i++) {
 		kernel_source_release(&lines[i]->now);
 		kernel_source_release(&lines[i]->before);
 	}

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/macros.h"
 #include "stats/has_data.h"
 #include "stats/stats.h"
 #include "view/answers.h"
@@ -225,7 +226,7 @@ int stats_put_instead(struct json_out *j, struct recording *r, int64_t from, int
 
 	out_key(j, "instead");
 	out_open(j, '[');
-	for (size_t i = 0; rc >= 0 && i < sizeof(names) / sizeof(names[0]) && shown < INSTEAD_TABLES; i++) {
+	for (size_t i = 0; rc >= 0 && i < COUNT_OF(names) && shown < INSTEAD_TABLES; i++) {
 		file = report_files_find(&c.files, names[i], NULL);
 		if (!file)
 			continue;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/macros.h"
 #include "kernel/derived.h"
 #include "kernel/operators.h"
 #include "kernel/share.h"
@@ -226,7 +227,7 @@ static bool is_fact(const char *metric)
 	static const char *const starts[] = { "launch__", "device__", "nvlink__", "numa__", "c2clink__", "profiler__", "derived__",
 					      "sm__maximum_warps", "smsp__maximum_warps" };
 
-	for (size_t i = 0; i < sizeof(starts) / sizeof(starts[0]); i++)
+	for (size_t i = 0; i < COUNT_OF(starts); i++)
 		if (strncmp(metric, starts[i], strlen(starts[i])) == 0)
 			return true;
 	return false;

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/array.h"
+#include "base/macros.h"
 #include "query/query.h"
 #include "view/coarse.h"
 #include "view/lines.h"
@@ -121,7 +122,7 @@ static void remove_files(struct making *m)
 	if (m->w)
 		report_writer_abandon(m->w);
 	m->w = NULL;
-	for (size_t i = 0; m->folder[0] && i < sizeof(names) / sizeof(names[0]); i++) {
+	for (size_t i = 0; m->folder[0] && i < COUNT_OF(names); i++) {
 		snprintf(path, sizeof(path), "%s/%s", m->folder, names[i]);
 		unlink(path);
 	}
@@ -157,7 +158,7 @@ int recording_make(struct recording *r, struct made_limits limits, const _Atomic
 	struct error err;
 	int rc = query_open(&m.q, r->path, &err);
 
-	for (size_t i = 0; i < sizeof(makers) / sizeof(makers[0]) && rc == 0; i++)
+	for (size_t i = 0; i < COUNT_OF(makers) && rc == 0; i++)
 		rc = makers[i](&m);
 	if (rc == 0 && m.w)
 		rc = finish_file(&m, &made);

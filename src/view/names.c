@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/macros.h"
 #include "base/sort.h"
 #include "fmt/gpu_enums.h"
 #include "view/recording.h"
@@ -119,7 +120,7 @@ static bool says_communication(struct recording *r, uint32_t name)
 	size_t len;
 	const char *text = name < NAME_MADE ? recording_text(r, name, &len) : NULL;
 
-	for (size_t i = 0; text && i < sizeof(words) / sizeof(words[0]); i++)
+	for (size_t i = 0; text && i < COUNT_OF(words); i++)
 		if (strstr(text, words[i]))
 			return true;
 	return false;
@@ -220,7 +221,7 @@ static int made_text(struct recording *r, uint32_t name, struct buf *ret)
 		return thread_text(r, number, ret);
 	if (kind >= MADE_BLOCKED && kind <= MADE_UNKNOWN)
 		return wait_text(r, kind, number, ret);
-	if (kind >= sizeof(words) / sizeof(words[0]))
+	if (kind >= COUNT_OF(words))
 		return 0;
 	word = made_word((enum made_name)kind, number);
 	if (word || number == MADE_NUMBER_MASK)

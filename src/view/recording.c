@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/macros.h"
 #include "query/query.h"
 #include "view/coarse.h"
 #include "view/kernels.h"
@@ -52,7 +53,7 @@ static int load_tables(struct recording *r)
 		{ &r->counters, TABLE_NVTX_COUNTER, VIEW_COUNTER_WIDTH, counters, 0 },
 	};
 
-	return index_load_sorted(tables, sizeof(tables) / sizeof(tables[0]), r->report);
+	return index_load_sorted(tables, COUNT_OF(tables), r->report);
 }
 
 static int load_lanes(struct recording *r)

@@ -8,6 +8,7 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
+#include "base/macros.h"
 #include "base/sort.h"
 #include "view/json_out.h"
 
@@ -68,7 +69,7 @@ static int compare_rows(const struct lane_key *x, const struct lane_key *y)
 	const int64_t b[] = { y->section, y->place, y->order, y->owner, y->kind, y->domain, y->label, y->draw };
 	int r = 0;
 
-	for (size_t i = 0; i < sizeof(a) / sizeof(a[0]) && r == 0; i++)
+	for (size_t i = 0; i < COUNT_OF(a) && r == 0; i++)
 		r = compare_numbers(a[i], b[i]);
 	return r;
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/macros.h"
 #include "base/sort.h"
 #include "fmt/gpu_enums.h"
 #include "view/rows.h"
@@ -20,7 +21,7 @@ static int compare_tracks(const struct made_track *x, const struct made_track *y
 {
 	const int64_t a[] = { x->kind, x->place, x->thread, x->domain }, b[] = { y->kind, y->place, y->thread, y->domain };
 
-	for (size_t i = 0; i < sizeof(a) / sizeof(a[0]); i++)
+	for (size_t i = 0; i < COUNT_OF(a); i++)
 		if (a[i] != b[i])
 			return a[i] < b[i] ? -1 : 1;
 	return 0;

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/macros.h"
 #include "view/internal.h"
 #include "view/json_out.h"
 #include "view/pool.h"
@@ -58,7 +59,7 @@ static void add_headers(struct evhttp_request *request, const char *type)
 	};
 	struct evkeyvalq *out = evhttp_request_get_output_headers(request);
 
-	for (size_t i = 0; i < sizeof(headers) / sizeof(headers[0]); i++)
+	for (size_t i = 0; i < COUNT_OF(headers); i++)
 		evhttp_add_header(out, headers[i][0], headers[i][1]);
 	evhttp_add_header(out, "Content-Type", type);
 }

@@ -6,6 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/macros.h"
+
 const struct web_file *web_find(const char *path)
 {
 	for (const struct web_file *f = web_files; f->path; f++)
@@ -23,7 +25,7 @@ static const char *type_of(const char *path)
 	};
 	const char *end = strrchr(path, '.');
 
-	for (size_t i = 0; end && i < sizeof(types) / sizeof(types[0]); i++)
+	for (size_t i = 0; end && i < COUNT_OF(types); i++)
 		if (strcmp(end, types[i][0]) == 0)
 			return types[i][1];
 	return NULL;

@@ -11,6 +11,7 @@
 #include "agent/core/interface.h"
 #include "agent/core/state.h"
 #include "agent/core/wrappers.h"
+#include "base/macros.h"
 #include "vendor/dl.h"
 
 #define NOT_INITIALIZED 3 /* CUDA_ERROR_NOT_INITIALIZED */
@@ -66,7 +67,7 @@ static int matches(const char *pattern, const char *name)
 
 static int is_maker(const char *name)
 {
-	for (size_t i = 0; i < sizeof(makers) / sizeof(makers[0]); i++)
+	for (size_t i = 0; i < COUNT_OF(makers); i++)
 		if (matches(makers[i], name))
 			return 1;
 	return 0;

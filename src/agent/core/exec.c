@@ -21,6 +21,7 @@
 #include "agent/core/state.h"
 #include "agent/core/syscalls.h"
 #include "base/elf_peek.h"
+#include "base/macros.h"
 
 /* An environment larger than this is passed on as it is. */
 #define ENVIRONMENT_LIMIT 4096
@@ -405,4 +406,4 @@ static const struct agent_wrapper wrappers[] = {
 	{ "posix_spawn", "GLIBC_2.15", (void **)&real.posix_spawn },
 	{ "posix_spawnp", "GLIBC_2.15", (void **)&real.posix_spawnp },
 };
-const struct agent_part agent_part_exec = { wrappers, sizeof(wrappers) / sizeof(wrappers[0]), NULL };
+const struct agent_part agent_part_exec = { wrappers, COUNT_OF(wrappers), NULL };

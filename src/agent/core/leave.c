@@ -7,6 +7,7 @@
 #include "agent/core/state.h"
 #include "agent/core/syscalls.h"
 #include "agent/core/wrappers.h"
+#include "base/macros.h"
 
 /* Other libraries of ours that want to know: there are not many. */
 #define LISTENERS 4
@@ -92,5 +93,5 @@ static const struct agent_wrapper wrappers[] = {
 	{ "quick_exit", NULL, (void **)&real.quick_exit },
 };
 
-const struct agent_part agent_part_leave = { wrappers, sizeof(wrappers) / sizeof(wrappers[0]),
+const struct agent_part agent_part_leave = { wrappers, COUNT_OF(wrappers),
 					     NULL };

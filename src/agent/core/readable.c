@@ -5,6 +5,7 @@
 
 #include "agent/core/state.h"
 #include "agent/core/syscalls.h"
+#include "base/macros.h"
 
 #define PAGE 4096u
 /* The kernel keeps 128 MiB free for the first thread's stack; what is usual is less. */
@@ -17,7 +18,7 @@ static long copy_by_kernel(void *to, uintptr_t from, uint32_t size)
 	uint32_t done = 0, length;
 
 	/* What is not there ends the copy at the piece it is in. */
-	while (done < size && count < sizeof(parts) / sizeof(parts[0])) {
+	while (done < size && count < COUNT_OF(parts)) {
 		length = PAGE - (uint32_t)((from + done) % PAGE);
 		length = length < size - done ? length : size - done;
 		parts[count++] = (struct iovec){ (void *)(from + done), length };

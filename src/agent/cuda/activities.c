@@ -6,6 +6,7 @@
 #include "agent/cuda/decode.h"
 #include "agent/cuda/driver.h"
 #include "agent/cuda/resources.h"
+#include "base/macros.h"
 
 #define NO_UNIFIED_DEVICE 0u
 
@@ -56,7 +57,7 @@ static void enable_kinds(int on)
 {
 	int result;
 
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+	for (size_t i = 0; i < COUNT_OF(kinds); i++) {
 		if ((flags() & kinds[i].option) != kinds[i].option)
 			continue;
 		result = on ? cuda_agent.cupti.cuptiActivityEnable(kinds[i].kind) :
@@ -90,7 +91,7 @@ static uint32_t unified_kinds(struct cupti_unified_config *configs)
 	};
 	uint32_t count = 0;
 
-	for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++)
+	for (size_t i = 0; i < COUNT_OF(wanted); i++)
 		if ((flags() & wanted[i].option) == wanted[i].option)
 			configs[count++] =
 				(struct cupti_unified_config){ CUPTI_UNIFIED_ALL_DEVICES, wanted[i].kind,

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "agent/cuda/tell.h"
+#include "base/macros.h"
 #include "vendor/cupti_activity.h"
 #include "vendor/cupti_callbacks.h"
 
@@ -78,7 +79,7 @@ enum cuda_call_choice cuda_call_choose(enum cuda_api_class class, const char *na
 	uint32_t size = cuda_call_name_size(name);
 
 	*kind = RING_CUDA_CALL_OTHER;
-	for (size_t i = 0; i < sizeof(patterns) / sizeof(patterns[0]); i++) {
+	for (size_t i = 0; i < COUNT_OF(patterns); i++) {
 		const struct pattern *p = &patterns[i];
 
 		if (p->class != class || (p->open ? size < p->size : size != p->size) ||

@@ -3,6 +3,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "base/macros.h"
 #include "vendor/dl.h"
 
 #define NOT_KNOWN 0xffffffffu
@@ -123,7 +124,7 @@ static void fill_attributes(uint32_t *a, int device)
 	uint32_t threads = attribute(ATTRIBUTE_THREADS_PER_SM, device), warp = attribute(ATTRIBUTE_WARP, device);
 
 	memset(a, 0xff, CUDA_WIRE_ATTRIBUTES * sizeof(*a));
-	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+	for (size_t i = 0; i < COUNT_OF(known); i++)
 		a[known[i].place] = attribute(known[i].which, device);
 	if (threads != NOT_KNOWN && warp != NOT_KNOWN && warp)
 		a[CUDA_ATTRIBUTE_WARPS_PER_SM] = threads / warp;

@@ -9,13 +9,14 @@
 #include "agent/core/syscalls.h"
 #include "agent/cuda/buffers.h"
 #include "agent/cuda/life.h"
+#include "base/macros.h"
 
 #define MS 1000000ll
 #define USUAL_INTERVAL_MS 1000u
 /* Work that was under way when a window closed is fetched again after these times, if it has ended
  * by then. After the first the recorder is told that the window is complete. */
 static const uint32_t after_close_ms[] = { 50, 500, 1000, 2000 };
-#define AFTER_CLOSE (sizeof(after_close_ms) / sizeof(after_close_ms[0]))
+#define AFTER_CLOSE COUNT_OF(after_close_ms)
 /* A recorder that has read nothing for so long does not read. */
 #define SILENCE_MS 10000u
 /* Between the program's letting go of CUPTI and our taking it again. */

@@ -5,6 +5,7 @@
  * time, and more than once. NVTX must not be called back: newer headers wait for us to return. */
 #include "agent/nvtx/nvtx.h"
 #include "agent/nvtx/open.h"
+#include "base/macros.h"
 
 struct call {
 	uint8_t module;
@@ -52,7 +53,7 @@ static void fill_module(const struct nvtx_callbacks *callbacks, int module)
 
 	if (callbacks->get_table(module, &table, &size) != 1 || !table)
 		return;
-	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++)
+	for (size_t i = 0; i < COUNT_OF(calls); i++)
 		if (calls[i].module == module && size > calls[i].index && table[calls[i].index])
 			__atomic_store_n(table[calls[i].index], function_for(&calls[i]), __ATOMIC_RELEASE);
 }

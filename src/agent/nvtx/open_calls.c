@@ -1,5 +1,6 @@
 /* NVTX's calls where only what is open matters (open.h). */
 #include "agent/nvtx/open.h"
+#include "base/macros.h"
 
 /* Attributes may be of an older version, and shorter. */
 static struct nvtx_text name_and_color(const struct nvtx_attributes *attributes, uint32_t *color)
@@ -150,7 +151,7 @@ nvtx_function nvtx_open_call(int module, unsigned index)
 		{ NVTX_MODULE_CUDART, 3, (nvtx_function)name_a },	{ NVTX_MODULE_CUDART, 4, (nvtx_function)name_w },
 	};
 
-	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++)
+	for (size_t i = 0; i < COUNT_OF(calls); i++)
 		if (calls[i].module == module && calls[i].index == index)
 			return calls[i].function;
 	return NULL;
@@ -165,7 +166,7 @@ nvtx_function nvtx_open_extension_call(int extension, unsigned index)
 		{ NVTX_EXTENSION_PAYLOAD, 6, (nvtx_function)end_payload },
 	};
 
-	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++)
+	for (size_t i = 0; i < COUNT_OF(calls); i++)
 		if (calls[i].module == extension && calls[i].index == index)
 			return calls[i].function;
 	return NULL;

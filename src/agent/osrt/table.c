@@ -4,6 +4,7 @@
 #include <errno.h>
 
 #include "agent/core/wrappers.h"
+#include "base/macros.h"
 
 osrt_function osrt_real[OSRT_REAL_COUNT];
 
@@ -42,4 +43,4 @@ static void attached(void)
 		agent_tell_objects(agent_now());
 }
 
-const struct agent_part agent_part_osrt = { wrappers, sizeof(wrappers) / sizeof(wrappers[0]), attached };
+const struct agent_part agent_part_osrt = { wrappers, COUNT_OF(wrappers), attached };

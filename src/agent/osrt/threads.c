@@ -10,6 +10,7 @@
 #include "agent/core/syscalls.h"
 #include "agent/core/wrappers.h"
 #include "agent/osrt/osrt.h"
+#include "base/macros.h"
 
 #define STARTS 64
 
@@ -154,7 +155,7 @@ int agent_start_thread(void *(*routine)(void *), void *argument)
 		pthread_attr_setstacksize(&attributes, OWN_STACK);
 	sigfillset(&all);
 	/* Faults go to the program's handler, if it has one, wherever they are. */
-	for (size_t i = 0; i < sizeof(faults) / sizeof(faults[0]); i++)
+	for (size_t i = 0; i < COUNT_OF(faults); i++)
 		sigdelset(&all, faults[i]);
 	raw_syscall(SYS_rt_sigprocmask, SIG_SETMASK, (long)&all, (long)&before, 8, 0, 0);
 	result = real.pthread_create(&thread, &attributes, routine, argument);
@@ -202,4 +203,4 @@ static const struct agent_wrapper wrappers[] = {
 	{ "thrd_create", NULL, (void **)&real.thrd_create },
 };
 
-const struct agent_part agent_part_threads = { wrappers, sizeof(wrappers) / sizeof(wrappers[0]), NULL };
+const struct agent_part agent_part_threads = { wrappers, COUNT_OF(wrappers), NULL };

@@ -6,6 +6,7 @@
 
 #include "agent/core/syscalls.h"
 #include "agent/sample/sample.h"
+#include "base/macros.h"
 
 /* Calls that have done nothing when they return EINTR. Not connect(), which goes on by itself,
  * nor close(). */
@@ -24,7 +25,7 @@ static const uint16_t repeatable[] = {
 
 static int is_repeatable(long number)
 {
-	for (unsigned i = 0; i < sizeof(repeatable) / sizeof(repeatable[0]); i++)
+	for (unsigned i = 0; i < COUNT_OF(repeatable); i++)
 		if (repeatable[i] == number)
 			return 1;
 	return 0;

@@ -7,6 +7,7 @@
 #include "agent/core/syscalls.h"
 #include "agent/core/wrappers.h"
 #include "agent/sample/sample.h"
+#include "base/macros.h"
 
 typedef void (*handler_fn)(int);
 
@@ -382,4 +383,4 @@ static const struct agent_wrapper wrappers[] = {
 	{ "pthread_sigmask", NULL, (void **)&real.pthread_sigmask },
 };
 
-const struct agent_part agent_part_sample = { wrappers, sizeof(wrappers) / sizeof(wrappers[0]), agent_sample_start };
+const struct agent_part agent_part_sample = { wrappers, COUNT_OF(wrappers), agent_sample_start };

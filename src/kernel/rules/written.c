@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/macros.h"
 #include "kernel/rules/written_internal.h"
 
 int rule_refuse(struct rule_reader *r, const char *format, ...)
@@ -174,9 +175,9 @@ static int begin_case(struct rule_reader *r, struct text_piece kind, struct text
 	struct written_case *grown;
 	size_t tag = 0;
 
-	while (tag < sizeof(tags) / sizeof(tags[0]) && !text_is(kind, tags[tag]))
+	while (tag < COUNT_OF(tags) && !text_is(kind, tags[tag]))
 		tag++;
-	if (tag == sizeof(tags) / sizeof(tags[0]) && !text_is(kind, "verdict"))
+	if (tag == COUNT_OF(tags) && !text_is(kind, "verdict"))
 		return rule_refuse(r, "a case is 'optimize', 'inform', 'warn' or 'verdict'; other blocks are 'list' and 'lines'");
 	if (r->rule->case_count == WRITTEN_MOST_CASES)
 		return rule_refuse(r, "there are more than %d cases", WRITTEN_MOST_CASES);

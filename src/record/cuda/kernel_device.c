@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/macros.h"
 #include "record/cuda/internal.h"
 #include "record/cuda/kernel_rows.h"
 #include "record/kernel_choice.h"
@@ -147,7 +148,7 @@ static const char *const attribute_names[] = {
 	[139] = "gpu_pci_device_id",
 	[140] = "gpu_pci_sub_system_id",
 };
-#define ATTRIBUTE_COUNT (sizeof(attribute_names) / sizeof(attribute_names[0]))
+#define ATTRIBUTE_COUNT COUNT_OF(attribute_names)
 
 enum { ATTRIBUTE_BUS = 33, ATTRIBUTE_SLOT = 34, ATTRIBUTE_DOMAIN = 50 };
 
@@ -211,7 +212,7 @@ static void link_rows(struct session *s, uint64_t result, const char *folder)
 		return;
 	rate = strtod(text, NULL) * 1000;
 	kernel_metric_row(s, device_row(result), "device__attribute_gpu_pci_ext_gpu_link_rate", UNIT_NONE, rate);
-	for (unsigned i = 0; i < sizeof(rates) / sizeof(rates[0]); i++)
+	for (unsigned i = 0; i < COUNT_OF(rates); i++)
 		if (rates[i] == rate)
 			kernel_metric_row(s, device_row(result), "device__attribute_gpu_pci_ext_gpu_gen", UNIT_NONE, i);
 }

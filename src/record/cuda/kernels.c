@@ -7,6 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/macros.h"
 #include "fmt/kernel_wire.h"
 #include "record/cuda/internal.h"
 #include "record/cuda/kernel_rows.h"
@@ -100,7 +101,7 @@ static void fact_rows(struct session *s, uint64_t result, const struct record_ke
 	};
 	uint32_t policy = k->facts[KERNEL_FACT_SCHEDULING];
 
-	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
+	for (size_t i = 0; i < COUNT_OF(numbers); i++)
 		if (k->facts[numbers[i].fact] != KERNEL_NOT_KNOWN)
 			metric_row(s, result, numbers[i].name, numbers[i].unit, k->facts[numbers[i].fact]);
 	word_row(s, result, "launch__func_cache_config", caches, 4, k->facts[KERNEL_FACT_CACHE]);
@@ -146,7 +147,7 @@ static void launch_rows(struct session *s, uint64_t result, const struct record_
 		metric_row(s, result, name, "", k->cluster[i]);
 	}
 	metric_row(s, result, "launch__shared_mem_per_block_dynamic", "byte/block", k->dynamic_shared);
-	for (size_t i = 0; i < sizeof(attributes) / sizeof(attributes[0]); i++)
+	for (size_t i = 0; i < COUNT_OF(attributes); i++)
 		if (k->attributes[attributes[i].attribute] != KERNEL_NOT_KNOWN)
 			metric_row(s, result, attributes[i].name, attributes[i].unit, k->attributes[attributes[i].attribute]);
 	if (k->blocks_per_sm != KERNEL_NOT_KNOWN)

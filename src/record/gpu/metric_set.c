@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/macros.h"
 #include "base/path.h"
 #include "base/trim.h"
 
@@ -157,7 +158,7 @@ static void find_folders(struct folders *f)
 		return;
 	program[len] = '\0';
 	*strrchr(program, '/') = '\0';
-	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+	for (size_t i = 0; i < COUNT_OF(places); i++) {
 		snprintf(name, sizeof(name), "%s/%s", program, places[i]);
 		add_folder(f, name, strlen(name));
 	}

@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "base/array.h"
+#include "base/macros.h"
 #include "record/gpu/collector.h"
 
 #define SECOND 1000000000ll
@@ -251,7 +252,7 @@ static const struct value values[] = {
 	{ "PCIe RX", "pcie.rx", "B/s", 1, read_pcie_received },
 	{ "PCIe TX", "pcie.tx", "B/s", 1, read_pcie_sent },
 };
-#define VALUE_COUNT (sizeof(values) / sizeof(values[0]))
+#define VALUE_COUNT COUNT_OF(values)
 _Static_assert(VALUE_COUNT <= MAX_VALUES, "room for all values");
 
 /* A struct gpu_wire_values with room. */

@@ -3,6 +3,7 @@
 
 #include "agent/cuda/calls.h"
 #include "agent/cuda/kernel/kernel.h"
+#include "base/macros.h"
 
 #define MOST_CALLS 2048u
 
@@ -46,7 +47,7 @@ static const struct about *about_of(const char *name)
 {
 	uint32_t size = cuda_call_name_size(name);
 
-	for (size_t i = 0; i < sizeof(about) / sizeof(about[0]); i++)
+	for (size_t i = 0; i < COUNT_OF(about); i++)
 		if (is_called(name, size, about[i].name))
 			return &about[i];
 	return NULL;
@@ -86,18 +87,18 @@ static enum kernel_call kind_of(const char *name)
 		       { "cuStreamEndCapture", KERNEL_CALL_CAPTURE_END } };
 	uint32_t size = cuda_call_name_size(name);
 
-	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+	for (size_t i = 0; i < COUNT_OF(known); i++)
 		if (is_called(name, size, known[i].name))
 			return known[i].kind;
-	for (size_t i = 0; i < sizeof(graphs) / sizeof(graphs[0]); i++)
+	for (size_t i = 0; i < COUNT_OF(graphs); i++)
 		if (strncmp(name, graphs[i].begin, strlen(graphs[i].begin)) == 0)
 			return graphs[i].kind;
-	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+	for (size_t i = 0; i < COUNT_OF(others); i++)
 		if (strncmp(name, others[i], strlen(others[i])) == 0)
 			return KERNEL_CALL_OTHER;
 	if (about_of(name))
 		return KERNEL_CALL_ABOUT;
-	for (size_t i = 0; i < sizeof(blind) / sizeof(blind[0]); i++)
+	for (size_t i = 0; i < COUNT_OF(blind); i++)
 		if (strncmp(name, blind[i], strlen(blind[i])) == 0)
 			return KERNEL_CALL_NONE;
 	return KERNEL_CALL_SEES;

@@ -12,6 +12,7 @@
 
 #include "agent/core/syscalls.h"
 #include "agent/cuda/kernel/kernel.h"
+#include "base/macros.h"
 #include "base/utf8.h"
 
 #define MOST_FRAMES 256
@@ -71,7 +72,7 @@ static void find_layout(const char *version)
 	if (!version || strncmp(version, "3.", 2) != 0 || strstr(version, "free-threading"))
 		return;
 	minor = (unsigned)strtoul(version + 2, NULL, 10);
-	for (size_t i = 0; i < sizeof(layouts) / sizeof(layouts[0]); i++)
+	for (size_t i = 0; i < COUNT_OF(layouts); i++)
 		if (layouts[i].minor == minor)
 			python.layout = &layouts[i];
 }

@@ -6,6 +6,7 @@
 
 #include "agent/cuda/calls.h"
 #include "agent/cuda/kernel/kernel.h"
+#include "base/macros.h"
 
 #define MOST_CALLS 65536u
 #define MOST_CONTENT ((size_t)1 << 30)
@@ -41,7 +42,7 @@ static enum kind kind_of(const char *name, uint32_t *element)
 		      { "cuMemGetInfo", NOTHING, 0 } };
 	uint32_t size = cuda_call_name_size(name);
 
-	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+	for (size_t i = 0; i < COUNT_OF(known); i++)
 		if (strlen(known[i].name) == size && memcmp(known[i].name, name, size) == 0) {
 			*element = known[i].element;
 			return known[i].kind;

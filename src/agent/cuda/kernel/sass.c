@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "agent/cuda/kernel/source.h"
+#include "base/macros.h"
 
 #define MOST_RECORDS (1u << 22)
 #define DEVICES 16u
@@ -26,7 +27,7 @@ static const struct {
 	{ "smsp__sass_sectors_mem_global_ideal", "memory_l2_theoretical_sectors_global_ideal" },
 	{ "smsp__sass_sectors_mem_local", "memory_l2_theoretical_sectors_local" },
 };
-#define METRICS (sizeof(metrics) / sizeof(metrics[0]))
+#define METRICS COUNT_OF(metrics)
 
 struct chosen {
 	struct sass_config configs[METRICS];

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "agent/cuda/kernel/kernel.h"
+#include "base/macros.h"
 
 static const struct {
 	int result;
@@ -30,7 +31,7 @@ int kernel_failed(int result, const char *what, char *why)
 
 	if (result == CUPTI_OK)
 		return 0;
-	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+	for (size_t i = 0; i < COUNT_OF(known); i++)
 		if (known[i].result == result) {
 			snprintf(why, KERNEL_WHY_SIZE, "%s", known[i].sentence);
 			return -1;
