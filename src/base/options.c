@@ -247,15 +247,12 @@ static int apply_defaults(struct walk *w)
 	struct option_value value = { NULL, 0, 0 };
 	const struct option_spec *spec;
 	size_t i;
-	int r;
 
 	for (i = 0; i < w->table->count; i++) {
 		spec = &w->table->specs[i];
 		if (spec->state != OPTION_BUILT || !spec->initial)
 			continue;
-		r = option_read(spec, spec->initial, &value, w->err);
-		if (r < 0)
-			return r;
+		TRY(option_read(spec, spec->initial, &value, w->err));
 		option_store(spec, &value, w->fields);
 	}
 	return 0;

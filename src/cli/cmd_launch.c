@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
 #include "cli/profile_hooks.h"
 #include "cli/profile_setup.h"
 #include "cli/session_commands.h"
@@ -14,14 +15,10 @@ extern const struct command launch_command;
 
 int session_name_expand(const char *given, char *ret, size_t size, struct error *err)
 {
-	int r;
-
 	ret[0] = '\0';
 	if (!given)
 		return 0;
-	r = output_name_expand(given, getpid(), ret, size, err);
-	if (r < 0)
-		return r;
+	TRY(output_name_expand(given, getpid(), ret, size, err));
 	if (strlen(ret) >= STEER_NAME_SIZE)
 		return error_set(err, EINVAL, "The session's name is longer than %d characters.", STEER_NAME_SIZE - 1);
 	for (given = ret; isprint((unsigned char)*given); given++)
@@ -49,13 +46,9 @@ static int look_for_waiting(const struct steer_reply *session, void *context)
 
 static int find_waiting(struct waiting *waiting, struct error *err)
 {
-	int r;
-
 	if (!waiting->name)
 		return steer_each(look_for_waiting, waiting, err);
-	r = steer_find(waiting->name, &waiting->found, err);
-	if (r < 0)
-		return r;
+	TRY(steer_find(waiting->name, &waiting->found, err));
 	if (waiting->found.state != STEER_WAITING)
 		return error_set(err, EBUSY, "Session '%s' has its program already; another needs a session of its own (--session-new).",
 				 waiting->found.name);

@@ -29,10 +29,9 @@ static int output_template(struct cli *cli, const char *output, char *ret, size_
 	const char *name = output ? output : "";
 	char folder[PATH_MAX], *at;
 	struct buf b = BUF_INIT;
-	int r = output_name_check(output, cli_is_link(cli) ? OUTPUT_NSYS : OUTPUT_SONDE, err);
+	int r = 0;
 
-	if (r < 0)
-		return r;
+	TRY(output_name_check(output, cli_is_link(cli) ? OUTPUT_NSYS : OUTPUT_SONDE, err));
 	if (name[0] != '/') {
 		if (!getcwd(folder, sizeof(folder)))
 			return error_set_errno(err, errno, "The current folder cannot be told");

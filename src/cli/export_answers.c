@@ -48,10 +48,9 @@ static int put_statistics(struct answering *a, struct error *err)
 	struct stats_folders folders;
 	struct report_files files;
 	char uri[256];
-	int r = stats_folders_find(&folders, NULL, 0, err);
+	int r;
 
-	if (r < 0)
-		return r;
+	TRY(stats_folders_find(&folders, NULL, 0, err));
 	r = report_files_load(&files, (const char *const *)folders.names, folders.count, err);
 	for (size_t i = 0; r >= 0 && i < files.count; i++) {
 		if (!files.files[i].default_place)
@@ -92,10 +91,9 @@ int export_made(void *context, const char *path, struct buf *ret_report, struct 
 	struct view_source source = { .path = path, .name = "report" };
 	struct view_options options = { .sources = &source, .source_count = 1 };
 	struct view *v;
-	int r = view_open_reports(&v, &options, err);
+	int r;
 
-	if (r < 0)
-		return r;
+	TRY(view_open_reports(&v, &options, err));
 	r = view_make(v, ret_report, ret_tracks);
 	view_close(v);
 	return r < 0 ? error_set_errno(err, -r, "Rows cannot be made") : 0;

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "cli/command_file.h"
 #include "cli/help.h"
 #include "cli/kernel_options.h"
@@ -19,11 +20,9 @@ void ncu_print_version(struct cli *cli)
 
 static int add_all(struct string_list *words, int argc, char **argv)
 {
-	int r = 0;
-
-	for (int i = 0; i < argc && r >= 0; i++)
-		r = string_list_add(words, argv[i], strlen(argv[i]));
-	return r;
+	for (int i = 0; i < argc; i++)
+		TRY(string_list_add(words, argv[i], strlen(argv[i])));
+	return 0;
 }
 
 /* Where the first word stands that is no option, if that begins with '@'; -1: there is none. What is wrong with the options is

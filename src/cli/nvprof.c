@@ -34,27 +34,25 @@ static int add_trace(struct string_list *words, const struct nvprof_fields *fiel
 static int make_profile_words(struct string_list *words, const struct nvprof_fields *fields, bool export,
 			      char *const *program)
 {
-	int r = add_trace(words, fields);
-
-	if (r >= 0 && fields->cpu_profiling != NVPROF_ON)
-		r = add(words, "--sample=none") < 0 ? -ENOMEM : add(words, "--cpuctxsw=none");
-	if (r >= 0 && fields->from_start == NVPROF_OFF)
-		r = add(words, "--capture-range=cudaProfilerApi") < 0 ? -ENOMEM : add(words, "--capture-range-end=repeat");
-	if (r >= 0 && fields->timeout_ns)
-		r = string_list_addf(words, "--duration=%.9f", (double)fields->timeout_ns / 1e9);
-	if (r >= 0 && fields->allocations == NVPROF_ON)
-		r = add(words, "--cuda-memory-usage=true");
-	if (r >= 0 && export)
-		r = add(words, "--export=sqlite");
-	if (r >= 0 && fields->output)
-		r = string_list_addf(words, "--output=%s", fields->output);
-	if (r >= 0 && fields->overwrite)
-		r = add(words, "--force-overwrite=true");
-	if (r >= 0)
-		r = add(words, "--");
-	for (; r >= 0 && *program; program++)
-		r = add(words, *program);
-	return r;
+	TRY(add_trace(words, fields));
+	if (fields->cpu_profiling != NVPROF_ON)
+		TRY(add(words, "--sample=none") < 0 ? -ENOMEM : add(words, "--cpuctxsw=none"));
+	if (fields->from_start == NVPROF_OFF)
+		TRY(add(words, "--capture-range=cudaProfilerApi") < 0 ? -ENOMEM : add(words, "--capture-range-end=repeat"));
+	if (fields->timeout_ns)
+		TRY(string_list_addf(words, "--duration=%.9f", (double)fields->timeout_ns / 1e9));
+	if (fields->allocations == NVPROF_ON)
+		TRY(add(words, "--cuda-memory-usage=true"));
+	if (export)
+		TRY(add(words, "--export=sqlite"));
+	if (fields->output)
+		TRY(string_list_addf(words, "--output=%s", fields->output));
+	if (fields->overwrite)
+		TRY(add(words, "--force-overwrite=true"));
+	TRY(add(words, "--"));
+	for (; *program; program++)
+		TRY(add(words, *program));
+	return 0;
 }
 
 static const char *time_unit(const char *unit)

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
 #include "cli/import_apart.h"
 #include "report/file_format.h"
 #include "report/reader.h"
@@ -137,10 +138,9 @@ bool open_report(struct cli *cli, const struct command *command, const char *nam
 
 int open_whole(struct report **ret, const char *path, struct error *err)
 {
-	int r = report_open(ret, path, err);
+	int r;
 
-	if (r < 0)
-		return r;
+	TRY(report_open(ret, path, err));
 	r = report_check_whole(*ret, path, err);
 	if (r < 0) {
 		report_close(*ret);

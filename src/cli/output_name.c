@@ -301,10 +301,8 @@ int output_name_check(const char *name, enum output_style style, struct error *e
 {
 	char path[PATH_MAX];
 	struct stat st;
-	int r = output_name_path(name, style, 1, 1, path, sizeof(path), err);
 
-	if (r < 0)
-		return r;
+	TRY(output_name_path(name, style, 1, 1, path, sizeof(path), err));
 	if (stat(path, &st) == 0 && S_ISDIR(st.st_mode))
 		return error_set(err, EISDIR, "The output '%s' is a folder; name a file in it.", path);
 	strrchr(path, '/')[1] = '\0';

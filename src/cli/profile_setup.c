@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "cli/find_program.h"
 #include "cli/profile_cuda.h"
 #include "cli/profile_flight.h"
@@ -61,13 +62,9 @@ static int fill_environment(struct profile_setup *setup, const struct option_tex
 			    struct error *err)
 {
 	size_t i;
-	int r;
 
-	for (i = 0; i < texts->count; i++) {
-		r = profile_split_env(texts->items[i], &setup->env, err);
-		if (r < 0)
-			return r;
-	}
+	for (i = 0; i < texts->count; i++)
+		TRY(profile_split_env(texts->items[i], &setup->env, err));
 	setup->options.env = (const char *const *)setup->env.items;
 	setup->options.env_count = setup->env.count;
 	return 0;
@@ -159,10 +156,9 @@ static void find_agents(struct profile_setup *setup)
 int profile_setup_fill(struct profile_setup *setup, const struct profile_fields *fields,
 		       const struct options_parsed *parsed, char *const *argv, struct error *err)
 {
-	int r = check_together(fields, parsed, setup->style, err);
+	int r;
 
-	if (r < 0)
-		return r;
+	TRY(check_together(fields, parsed, setup->style, err));
 	copy_fields(&setup->options, fields, parsed);
 	setup->options.output_path = output_names[setup->style];
 	profile_cuda_fill(&setup->options, fields, options_find_use(parsed, "trace") != NULL);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/macros.h"
 
 /* Places in the values of --capture-range in profile_table.c. */
@@ -121,14 +122,11 @@ static int read_key(struct schedule *schedule, const char *piece, size_t length,
 int profile_schedule(struct schedule *ret, const char *text, struct error *err)
 {
 	size_t length;
-	int r;
 
 	*ret = (struct schedule){ 0 };
 	for (; *text; text += length + (text[length] == ',')) {
 		length = strcspn(text, ",");
-		r = read_key(ret, text, length, err);
-		if (r < 0)
-			return r;
+		TRY(read_key(ret, text, length, err));
 	}
 	if (!ret->active)
 		return error_set(err, EINVAL, "--schedule needs active=N, the steps recorded in each cycle, of at least 1: " SCHEDULE_FORM ".");
@@ -137,10 +135,7 @@ int profile_schedule(struct schedule *ret, const char *text, struct error *err)
 
 static int fill_schedule(struct profile_options *o, const struct profile_fields *fields, struct error *err)
 {
-	int r = profile_schedule(&o->schedule, fields->schedule, err);
-
-	if (r < 0)
-		return r;
+	TRY(profile_schedule(&o->schedule, fields->schedule, err));
 	if (fields->capture_range != RANGE_NONE)
 		return error_set(err, EINVAL, "--schedule and --capture-range exclude each other.");
 	if (strcmp(fields->capture_end, "stop") != 0 && strcmp(fields->capture_end, "stop-shutdown") != 0)
@@ -188,10 +183,7 @@ static void fill_hotkey(struct profile_options *o, int key)
 
 int profile_window_fill(struct profile_options *o, const struct profile_fields *fields, struct error *err)
 {
-	int r = fill_end(o, fields->capture_end, err);
-
-	if (r < 0)
-		return r;
+	TRY(fill_end(o, fields->capture_end, err));
 	if (fields->schedule)
 		return fill_schedule(o, fields, err);
 	if (fields->capture_range == RANGE_NVTX)

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include "base/array.h"
+#include "base/cleanup.h"
 #include "base/macros.h"
 #include "cli/kernel_options.h"
 #include "kernel/glossary.h"
@@ -56,10 +57,9 @@ int section_folders_check(const struct string_list *folders, struct error *err)
 	const char *const *names = (const char *const *)folders->items;
 	struct sections sections;
 	struct glossary glossary;
-	int r = sections_load(&sections, names, folders->count, err);
+	int r;
 
-	if (r < 0)
-		return r;
+	TRY(sections_load(&sections, names, folders->count, err));
 	sections_release(&sections);
 	r = glossary_load(&glossary, names, folders->count, err);
 	if (r >= 0)
@@ -78,13 +78,10 @@ static int read_file(void *context, const char *path)
 {
 	struct reading *reading = context;
 	struct export_text made = { 0 };
-	int r;
 
 	if (!LIST_ROOM(reading->files, reading->count))
 		return error_set(reading->err, ENOMEM, "Not enough memory");
-	r = text_file_read(path, &made.data, &made.size, reading->err);
-	if (r < 0)
-		return r;
+	TRY(text_file_read(path, &made.data, &made.size, reading->err));
 	snprintf(made.name, sizeof(made.name), "%zu/%s", reading->folder, strrchr(path, '/') + 1);
 	reading->files[reading->count++] = made;
 	return 0;

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/macros.h"
 #include "base/path.h"
 #include "export/chrome.h"
@@ -204,10 +205,8 @@ int chrome_begin(struct chrome *c)
 {
 	int64_t base = timeline_meta(&c->t, "trace.baseTimeNanoseconds", -1);
 	const char *origin = report_meta(c->t.report, "imported");
-	int r = list_gpu_processes(c);
 
-	if (r < 0)
-		return r;
+	TRY(list_gpu_processes(c));
 	c->base = c->e->request->shift;
 	c->imported = origin && strcmp(origin, "chrome-json") == 0;
 	choose_gpu_pids(c);

@@ -87,17 +87,15 @@ static int add_place(struct export *e, struct error *err)
 	struct passwd *user = getpwuid(geteuid());
 	time_t now = time(NULL);
 	struct tm parts;
-	int r;
 
 	gethostname(host, sizeof(host) - 1);
-	r = add_fact(e, err, "EXPORT_HOST", host);
-	if (r >= 0)
-		r = add_fact(e, err, "EXPORT_USER", user ? user->pw_name : "");
-	if (r >= 0 && gmtime_r(&now, &parts) && strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%S", &parts))
-		r = add_fact(e, err, "EXPORT_TIME_UTC", text);
-	if (r >= 0 && localtime_r(&now, &parts) && strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%S %z %Z", &parts))
-		r = add_fact(e, err, "EXPORT_TIME_LOCAL", text);
-	return r;
+	TRY(add_fact(e, err, "EXPORT_HOST", host));
+	TRY(add_fact(e, err, "EXPORT_USER", user ? user->pw_name : ""));
+	if (gmtime_r(&now, &parts) && strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%S", &parts))
+		TRY(add_fact(e, err, "EXPORT_TIME_UTC", text));
+	if (localtime_r(&now, &parts) && strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%S %z %Z", &parts))
+		TRY(add_fact(e, err, "EXPORT_TIME_LOCAL", text));
+	return 0;
 }
 
 static const char *output_of(const struct export *e)

@@ -140,9 +140,7 @@ static int put_cpu(struct timeline *t, const char *source, struct error *err)
 	int r;
 
 	time_filter(t->e, samples ? "start" : "end", filter, sizeof(filter));
-	r = stack_weights_collect(&w, t->q, source, OWNER_THREAD, filter, err);
-	if (r < 0)
-		return r;
+	TRY(stack_weights_collect(&w, t->q, source, OWNER_THREAD, filter, err));
 	r = put_threads(t, &w, samples, err);
 	stack_weights_release(&w);
 	return r;

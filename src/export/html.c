@@ -122,9 +122,7 @@ static int content_outline(struct export *e, struct content *c, struct error *er
 	int rc;
 
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", c->fd);
-	rc = report_open(&r, path, err);
-	if (rc < 0)
-		return rc;
+	TRY(report_open(&r, path, err));
 	rc = content_make(e, r, c, write_outline, err);
 	report_close(r);
 	return rc;

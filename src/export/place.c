@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
 #include "base/macros.h"
 #include "export/internal.h"
 
@@ -90,9 +91,7 @@ int export_place_choose(struct export *e, const struct export_format *format, st
 		return error_set(err, ENAMETOOLONG, "The name of the output is too long");
 	while (len > 1 && path[len - 1] == '/')
 		path[--len] = '\0';
-	r = output_place_find(&e->place, path, err);
-	if (r < 0)
-		return r;
+	TRY(output_place_find(&e->place, path, err));
 	r = check_taken(e, format, err);
 	if (r < 0)
 		export_place_release(e);

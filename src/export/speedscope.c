@@ -155,10 +155,8 @@ static int put_gpu(struct speedscope *s, struct error *err)
 	uint32_t *path = NULL;
 	uint64_t sum = 0;
 	bool any = false;
-	int r = work_stacks_load(&s->work, &s->t, err);
 
-	if (r < 0)
-		return r;
+	TRY(work_stacks_load(&s->work, &s->t, err));
 	for (uint32_t n = 1; n < s->work.node_count; n++)
 		sum += s->work.nodes[n].ns;
 	if (sum == 0)

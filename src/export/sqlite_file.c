@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "export/internal.h"
 
 int export_sqlite_error(struct export *e, int code, struct error *err)
@@ -77,15 +78,11 @@ static int attach(struct export *e, struct error *err)
 /* The file is thrown away if anything fails: nothing is kept to undo it with. */
 static int begin(struct export *e, struct error *err)
 {
-	int r;
-
 	export_place_remove(e);
-	r = attach(e, err);
-	if (r >= 0)
-		r = export_execute(e, err, "PRAGMA out.page_size = 65536; PRAGMA out.journal_mode = OFF; "
-				   "PRAGMA out.synchronous = OFF; PRAGMA out.locking_mode = EXCLUSIVE; "
-				   "PRAGMA out.cache_size = -16384; BEGIN");
-	return r;
+	TRY(attach(e, err));
+	return export_execute(e, err, "PRAGMA out.page_size = 65536; PRAGMA out.journal_mode = OFF; "
+			   "PRAGMA out.synchronous = OFF; PRAGMA out.locking_mode = EXCLUSIVE; "
+			   "PRAGMA out.cache_size = -16384; BEGIN");
 }
 
 static int create_table(struct export *e, const struct export_table *t, struct error *err)
@@ -121,16 +118,13 @@ static int copy_rows(struct export *e, const struct export_table *t, bool filled
 
 static int write_table(struct export *e, const struct export_table *t, struct error *err)
 {
-	int r = create_table(e, t, err);
+	int r;
 
-	if (r < 0)
-		return r;
+	TRY(create_table(e, t, err));
 	r = copy_rows(e, t, false);
 	/* Only a report that no recorder wrote has nulls where there are none, or an id twice. */
 	if ((r & 0xff) == SQLITE_CONSTRAINT) {
-		r = export_execute(e, err, "DELETE FROM out.\"%w\"", t->name);
-		if (r < 0)
-			return r;
+		TRY(export_execute(e, err, "DELETE FROM out.\"%w\"", t->name));
 		r = copy_rows(e, t, true);
 	}
 	if (r != SQLITE_OK)

@@ -99,13 +99,13 @@ static int put_times(const struct export *e, const struct export_table *t, struc
 static int put_column(const struct export *e, const struct export_column *c, bool filled, struct buf *sql)
 {
 	bool fill = filled && c->not_null;
-	int r = buf_printf(sql, "%s\"%s\"", fill ? "ifnull(" : "", c->name);
 
-	if (r >= 0 && e->shift && is_time(c->name))
-		r = buf_printf(sql, " + %lld", (long long)e->shift);
-	if (r >= 0 && fill)
-		r = buf_puts(sql, strcmp(c->type, "TEXT") == 0 ? ", '')" : ", 0)");
-	return r;
+	TRY(buf_printf(sql, "%s\"%s\"", fill ? "ifnull(" : "", c->name));
+	if (e->shift && is_time(c->name))
+		TRY(buf_printf(sql, " + %lld", (long long)e->shift));
+	if (fill)
+		TRY(buf_puts(sql, strcmp(c->type, "TEXT") == 0 ? ", '')" : ", 0)"));
+	return 0;
 }
 
 static int put_select(const struct export *e, const struct export_table *t, const char *from, bool filled, struct buf *sql)

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
 #include "base/csv_guard.h"
 #include "export/internal.h"
 #include "export/json_text.h"
@@ -107,10 +108,9 @@ static int jsonlines_table(struct export *e, const struct export_table *t, struc
 {
 	struct json_keys keys;
 	sqlite3_stmt *row;
-	int r = prepare_rows(e, t, &row, err);
+	int r;
 
-	if (r < 0)
-		return r;
+	TRY(prepare_rows(e, t, &row, err));
 	make_json_keys(t, &keys);
 	while (sqlite3_step(row) == SQLITE_ROW && !ferror(e->stream))
 		put_json_row(e->stream, t, &keys, row);
@@ -150,10 +150,9 @@ static int write_csv(struct export *e, const struct export_table *t, sqlite3_stm
 static int csv_table(struct export *e, const struct export_table *t, struct error *err)
 {
 	sqlite3_stmt *row;
-	int r = prepare_rows(e, t, &row, err), step, written = 0;
+	int r, step, written = 0;
 
-	if (r < 0)
-		return r;
+	TRY(prepare_rows(e, t, &row, err));
 	step = sqlite3_step(row);
 	if (step == SQLITE_ROW || (step == SQLITE_DONE && !e->request->only_with_rows))
 		written = write_csv(e, t, row, step, err);

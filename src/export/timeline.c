@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/cleanup.h"
 #include "base/macros.h"
 #include "export/json_text.h"
 
@@ -363,16 +364,13 @@ int timeline_args(struct timeline *t, int64_t set, arg_fn take, void *context)
 {
 	struct arg_groups *a = t->args;
 	struct arg_group *g;
-	int r;
 
 	if (set <= 0)
 		return 0;
 	for (size_t i = first_arg_group(a, set); i < a->count && (!a->ordered || a->least[i] <= set); i++) {
 		if (set < a->least[i] || set > a->largest[i])
 			continue;
-		r = arg_group(t, i, &g);
-		if (r < 0)
-			return r;
+		TRY(arg_group(t, i, &g));
 		for (uint32_t row = first_row(g, set); row < g->rows && (!g->sorted || g->sets[row] == set); row++)
 			if (g->sets[row] == set && gave_too_much(t))
 				return 0;

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/macros.h"
 #include "export/export.h"
 
@@ -69,12 +70,9 @@ static int read_time(const char *text, const char *end, int64_t *ret)
 {
 	int64_t number, unit, sum = 0;
 	const char *fraction, *word;
-	int r;
 
 	while (text < end) {
-		r = read_number(&text, &number);
-		if (r < 0)
-			return r;
+		TRY(read_number(&text, &number));
 		fraction = *text == '.' ? ++text : NULL;
 		text += fraction ? strspn(text, "0123456789") : 0;
 		word = text + strspn(text, " ");

@@ -159,13 +159,9 @@ static int read_row(struct merge *m, struct input *in)
 	struct cursor c;
 	uint32_t present;
 	int64_t *value = in->row + 1, before;
-	int r;
 
-	if (in->left && in->count - in->at < WIDEST_ROW) {
-		r = refill(m, in);
-		if (r < 0)
-			return r;
-	}
+	if (in->left && in->count - in->at < WIDEST_ROW)
+		TRY(refill(m, in));
 	if (in->at == in->count)
 		return 0;
 	c = (struct cursor){ in->bytes + in->at, in->bytes + in->count, 0 };

@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <time.h>
 
+#include "base/cleanup.h"
 #include "inject/restart.h"
 
 /* The thread stands until it is seen to: at first we do not sleep between looks, then briefly, a fifth
@@ -138,9 +139,7 @@ int borrow_stop(struct borrowed *ret, const struct image *image, pid_t thread)
 	*ret = (struct borrowed){ .thread = thread, .image = image, .status = -1 };
 	if (r < 0)
 		return r;
-	r = wait_briefly(thread, &status);
-	if (r < 0)
-		return r;
+	TRY(wait_briefly(thread, &status));
 	if (!WIFSTOPPED(status))
 		return -ESRCH;
 	if (status >> 16 != PTRACE_EVENT_STOP || WSTOPSIG(status) != SIGTRAP) {

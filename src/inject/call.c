@@ -134,14 +134,11 @@ int inject_call(pid_t pid, const char *library, const char *function, const void
 					 .argument = argument,
 					 .size = size };
 	struct inject_report report;
-	int r;
 
 	if (size > ARGUMENT_LIMIT)
 		return error_set(err, EINVAL, "the argument has %zu bytes, and may have %u", size,
 				 ARGUMENT_LIMIT);
-	r = inject_examine(pid, &report, err);
-	if (r < 0)
-		return r;
+	TRY(inject_examine(pid, &report, err));
 	if (report.obstacle)
 		return error_set(err, ENOEXEC, "no library can be loaded into process %d, which %s",
 				 (int)pid, report.reason);

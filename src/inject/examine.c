@@ -9,6 +9,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
 #include "base/elf_peek.h"
 #include "base/macros.h"
 #include "inject/image.h"
@@ -166,10 +167,8 @@ static int check_contents(pid_t living, struct inject_report *ret, struct error 
 	enum elf_peek_kind kind;
 	struct image image;
 	char path[64];
-	int r = image_open(&image, living, err);
 
-	if (r < 0)
-		return r;
+	TRY(image_open(&image, living, err));
 	snprintf(path, sizeof(path), "/proc/%d/exe", (int)living);
 	kind = elf_peek_path(path);
 	if (kind == ELF_PEEK_32BIT)
@@ -190,20 +189,15 @@ int inject_examine(pid_t pid, struct inject_report *ret, struct error *err)
 {
 	struct proc_status status;
 	pid_t living;
-	int r;
 
 	*ret = (struct inject_report){ 0 };
-	r = check_process(pid, &status, ret, err);
-	if (r < 0)
-		return r;
+	TRY(check_process(pid, &status, ret, err));
 	living = proc_living_thread(pid);
 	if (living < 0)
 		return error_set(err, ECHILD,
 				 "process %d (%s) has ended and waits for its parent %u (a zombie)",
 				 (int)pid, status.name, status.parent);
-	r = check_permission(pid, living, &status, err);
-	if (r < 0)
-		return r;
+	TRY(check_permission(pid, living, &status, err));
 	check_surroundings(living, &status, ret);
 	return ret->obstacle ? 0 : check_contents(living, ret, err);
 }

@@ -177,15 +177,11 @@ static int make_room(struct visitor *v, struct error *err)
 	uint64_t size = PAGE + sizeof(struct arch_visit) + strlen(q->library) +
 			strlen(q->function) + q->size + 64;
 	int64_t address;
-	int r;
 
 	v->size = round_up(size, PAGE);
-	r = call(v, v->functions.mmap,
-		 (uint64_t[6]){ 0, v->size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
-				(uint64_t)-1, 0 },
-		 SYS_mmap, SYS_mmap, &address, err);
-	if (r < 0)
-		return r;
+	TRY(call(v, v->functions.mmap,
+		 (uint64_t[6]){ 0, v->size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, (uint64_t)-1, 0 },
+		 SYS_mmap, SYS_mmap, &address, err));
 	if (address < 0)
 		return error_set_errno(err, (int)-address, "process %d gets no memory",
 				       (int)q->pid);
@@ -267,12 +263,9 @@ static int make_executable(struct visitor *v, struct error *err)
 static int start_thread(struct visitor *v, struct error *err)
 {
 	int64_t thread;
-	int r = call(v, v->functions.pthread_create,
-		     (uint64_t[6]){ v->code + v->size - 16, 0, v->code, v->data }, SYS_clone,
-		     SYS_clone3, &thread, err);
 
-	if (r < 0)
-		return r;
+	TRY(call(v, v->functions.pthread_create, (uint64_t[6]){ v->code + v->size - 16, 0, v->code, v->data },
+		 SYS_clone, SYS_clone3, &thread, err));
 	if (thread <= 0)
 		return error_set_errno(err, thread == -ENOSYS ? EAGAIN : (int)-thread,
 				       "process %d can start no thread", (int)v->request->pid);
@@ -340,10 +333,9 @@ static int call_in_borrowed_thread(struct visitor *v, int64_t *ret_value, struct
 {
 	struct arch_visit visit;
 	int64_t ignored;
-	int r = call(v, v->code, (uint64_t[6]){ v->data }, -1, -1, &ignored, err);
+	int r;
 
-	if (r < 0)
-		return r;
+	TRY(call(v, v->code, (uint64_t[6]){ v->data }, -1, -1, &ignored, err));
 	r = image_read(&v->image, v->data, &visit, sizeof(visit));
 	if (r < 0)
 		return error_set_errno(err, -r, "cannot read from process %d",

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/macros.h"
 #include "base/nearest.h"
 #include "base/sort.h"
@@ -107,9 +108,7 @@ int catalog_open(struct catalog *ret, const struct cupti_host *cupti, const char
 	int r;
 
 	*ret = (struct catalog){ .cupti = cupti, .profiler = profiler, .availability = availability };
-	r = find_chip(ret, chip, err);
-	if (r < 0)
-		return r;
+	TRY(find_chip(ret, chip, err));
 	host.type = profiler;
 	host.chip = ret->chip;
 	host.availability = availability;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/cleanup.h"
 #include "base/macros.h"
 #include "kernel/text_file.h"
 
@@ -132,10 +133,9 @@ static int add_file(void *context, const char *path)
 	struct loading *l = context;
 	char *text;
 	size_t size;
-	int r = text_file_read(path, &text, &size, l->err);
+	int r;
 
-	if (r < 0)
-		return r;
+	TRY(text_file_read(path, &text, &size, l->err));
 	r = glossary_parse(l->glossary, path, text, size, l->err);
 	free(text);
 	return r;

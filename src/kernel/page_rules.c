@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/cleanup.h"
 #include "kernel/page.h"
 #include "kernel/rules/rule.h"
 #include "kernel/source_lines.h"
@@ -46,10 +47,9 @@ static size_t lines_of(void *context, const char *more, const char *less, struct
 static int load_lines(struct looking *l, const struct source_book *book)
 {
 	struct kernel_source instructions;
-	int r = kernel_source_of(&instructions, book, l->k->id);
+	int r;
 
-	if (r < 0)
-		return r;
+	TRY(kernel_source_of(&instructions, book, l->k->id));
 	if (!source_book_has_lines(book)) {
 		l->lines = instructions;
 		return 0;

@@ -217,13 +217,12 @@ static void release(struct source_page *p)
 static int load_lines(struct kernel_source *ret, const struct kernel_source *from, struct kernel_source *ret_before, const struct kernel_source *before,
 		      enum source_key key)
 {
-	int r = kernel_source_lines(ret, from, key);
-
-	if (r >= 0 && before->book)
-		r = kernel_source_lines(ret_before, before, key);
-	if (r >= 0 && before->book)
-		r = kernel_source_match(ret, ret_before, key);
-	return r;
+	TRY(kernel_source_lines(ret, from, key));
+	if (before->book)
+		TRY(kernel_source_lines(ret_before, before, key));
+	if (before->book)
+		TRY(kernel_source_match(ret, ret_before, key));
+	return 0;
 }
 
 static int load_before(struct source_page *p, struct baseline *baseline, const struct kernel_result *k)

@@ -69,11 +69,8 @@ static int take_gpu(void *context, const int64_t *v, uint32_t present)
 
 static int load_devices(struct loader *l)
 {
-	int r = report_each_row(l->report, TABLE_CUDA_DEVICE, COLUMN_CUDA_DEVICE_SM_COUNT + 1, take_device, l);
-
-	if (r >= 0)
-		r = report_each_row(l->report, TABLE_GPU, COLUMN_GPU_MINOR + 1, take_gpu, l);
-	return r;
+	TRY(report_each_row(l->report, TABLE_CUDA_DEVICE, COLUMN_CUDA_DEVICE_SM_COUNT + 1, take_device, l));
+	return report_each_row(l->report, TABLE_GPU, COLUMN_GPU_MINOR + 1, take_gpu, l);
 }
 
 static const struct kernel_device *device_of(const struct kernel_results *r, int64_t process, int64_t id)

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/cleanup.h"
 #include "kernel/section.h"
 #include "kernel/text_file.h"
 
@@ -50,9 +51,7 @@ static int add_section(void *context, const char *path)
 
 	if (!LIST_ROOM(all->items, all->count))
 		return error_set(l->err, ENOMEM, "Not enough memory");
-	r = text_file_read(path, &text, &size, l->err);
-	if (r < 0)
-		return r;
+	TRY(text_file_read(path, &text, &size, l->err));
 	r = section_parse(&all->items[all->count], path, text, size, l->err);
 	free(text);
 	if (r < 0)
@@ -74,9 +73,7 @@ static int add_set(void *context, const char *path)
 
 	if (!LIST_ROOM(all->sets, all->set_count))
 		return error_set(l->err, ENOMEM, "Not enough memory");
-	r = text_file_read(path, &text, &size, l->err);
-	if (r < 0)
-		return r;
+	TRY(text_file_read(path, &text, &size, l->err));
 	r = section_set_parse(&all->sets[all->set_count], path, text, size, l->err);
 	free(text);
 	if (r < 0)
@@ -106,9 +103,7 @@ static int add_rule(void *context, const char *path)
 
 	if (!LIST_ROOM(all->rules, all->rule_count))
 		return error_set(l->err, ENOMEM, "Not enough memory");
-	r = text_file_read(path, &text, &size, l->err);
-	if (r < 0)
-		return r;
+	TRY(text_file_read(path, &text, &size, l->err));
 	r = written_rule_parse(&all->rules[all->rule_count], path, text, size, l->err);
 	free(text);
 	if (r < 0)

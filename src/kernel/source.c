@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/array.h"
+#include "base/cleanup.h"
 #include "kernel/rows.h"
 #include "kernel/source_internal.h"
 
@@ -414,10 +415,7 @@ static struct keyed key_of(const struct source_item *i, enum source_key key)
 
 static int add_keyed(struct kernel_source *s, const struct keyed *k)
 {
-	int r = add_item(s, k->code, k->item->function, 0, NULL);
-
-	if (r < 0)
-		return r;
+	TRY(add_item(s, k->code, k->item->function, 0, NULL));
 	s->items[s->count - 1].file = k->file;
 	s->items[s->count - 1].line = k->line;
 	s->items[s->count - 1].inlined = k->inlined;

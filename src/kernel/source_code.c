@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/macros.h"
 #include "kernel/disassemble.h"
 #include "kernel/source_internal.h"
@@ -248,10 +249,9 @@ static int store_facts(const struct source_book *b, struct report_writer *w)
 int source_book_store(const struct source_book *b, struct report *report, const char *path, bool facts, bool files, struct error *err)
 {
 	struct report_writer *w;
-	int r = report_extend_begin(&w, report, path, 1, err);
+	int r = 0;
 
-	if (r < 0)
-		return r;
+	TRY(report_extend_begin(&w, report, path, 1, err));
 	if (facts)
 		r = store_facts(b, w);
 	if (facts && r >= 0)

@@ -135,15 +135,13 @@ static int put_opcode(struct report_writer *w, struct report_track *track, int64
 
 static int store_breakdown(struct breakdown *b, const char *metric, int64_t result, struct report_writer *w, struct report_track *track)
 {
-	int r;
-
 	if (!b->count)
 		return 0;
 	sort_items(b->opcodes, b->count, sizeof(b->opcodes[0]), by_executions);
-	r = put(w, track, result, metric, "inst", b->all);
-	for (size_t i = 0; i < b->count && r >= 0; i++)
-		r = put_opcode(w, track, result, metric, i, &b->opcodes[i]);
-	return r;
+	TRY(put(w, track, result, metric, "inst", b->all));
+	for (size_t i = 0; i < b->count; i++)
+		TRY(put_opcode(w, track, result, metric, i, &b->opcodes[i]));
+	return 0;
 }
 
 /* Which accesses to local and shared memory are spilled registers, the text does not say; that there are none, it does. */

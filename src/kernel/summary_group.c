@@ -7,6 +7,7 @@
 
 #include "base/array.h"
 #include "base/buf.h"
+#include "base/cleanup.h"
 #include "base/macros.h"
 #include "base/sort.h"
 #include "kernel/summary_group.h"
@@ -131,14 +132,10 @@ static void put_times(struct summary_items *all, enum page_summary by)
 
 int summary_items_make(struct summary_items *ret, const struct kernel_results *results, enum page_summary by)
 {
-	int r = 0;
-
 	*ret = (struct summary_items){ 0 };
-	for (size_t i = 0; i < results->count && r >= 0; i++)
-		r = by == SUMMARY_PER_NVTX ? add_ranges(ret, &results->items[i]) : by == SUMMARY_PER_OPERATOR ? add_operator(ret, &results->items[i]) :
-												   add_item(ret, &results->items[i], "");
-	if (r < 0)
-		return r;
+	for (size_t i = 0; i < results->count; i++)
+		TRY(by == SUMMARY_PER_NVTX ? add_ranges(ret, &results->items[i]) : by == SUMMARY_PER_OPERATOR ? add_operator(ret, &results->items[i]) :
+												   add_item(ret, &results->items[i], ""));
 	sort_items_with(ret->items, ret->count, sizeof(*ret->items), by_group, &by);
 	if (by == SUMMARY_PER_OPERATOR) {
 		put_times(ret, by);

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "query/nvtx_ranges.h"
 
 /* What the rows of a group are looked up in. */
@@ -154,12 +155,9 @@ int call_vector(struct scan *s, const struct mapped_cell *cell, struct scan_vect
 {
 	enum call_value value = (enum call_value)cell->other;
 	struct look_up l = { .s = s, .cell = cell, .process_uid = s->track ? s->track[TRACK_PROCESS] : 0, .thread = -1 };
-	int r = prepare(&l);
 
-	if (r >= 0)
-		r = scan_grow(v, s->rows);
-	if (r < 0)
-		return r;
+	TRY(prepare(&l));
+	TRY(scan_grow(v, s->rows));
 	for (uint32_t i = 0; i < s->rows; i++)
 		v->nulls[i] = value < CALL_NVTX_NAME ? !call_value(&l, value, i, &v->values[i]) :
 						       !range_value(&l, value, i, &v->values[i]);

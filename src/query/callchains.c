@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/macros.h"
 #include "query/function.h"
 #include "query/stack_tree.h"
@@ -231,14 +232,11 @@ static int next_sample(struct chains_cursor *c)
 {
 	struct query *q = query_of(&c->base);
 	const struct report_group *g;
-	int r;
 
 	for (; c->group < report_group_count(q->report, TABLE_SAMPLE); c->group++, c->row = 0, c->loaded = 0) {
 		if (!is_shown(q, kind_of(c), c->group))
 			continue;
-		r = c->loaded ? 0 : load_group(c, c->group);
-		if (r < 0)
-			return r;
+		TRY(c->loaded ? 0 : load_group(c, c->group));
 		g = report_group(q->report, TABLE_SAMPLE, c->group);
 		for (; c->loaded && c->row < g->rows; c->row++)
 			if (enter_stack(c, known_stack(c, c->stacks[c->row]))) {

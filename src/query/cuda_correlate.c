@@ -114,11 +114,10 @@ static int measure_pieces(void *context, unsigned worker)
 {
 	struct loading *l = context;
 	size_t piece;
-	int r = 0;
 
-	while (r >= 0 && (piece = atomic_fetch_add(&l->next, 1)) < l->piece_count)
-		r = measure_piece(l, &l->pieces[piece]);
-	return r;
+	while ((piece = atomic_fetch_add(&l->next, 1)) < l->piece_count)
+		TRY(measure_piece(l, &l->pieces[piece]));
+	return 0;
 }
 
 static size_t process_place(const struct cuda_calls *c, int64_t uid)
@@ -212,11 +211,10 @@ static int fill_pieces(void *context, unsigned worker)
 {
 	struct loading *l = context;
 	size_t piece;
-	int r = 0;
 
-	while (r >= 0 && (piece = atomic_fetch_add(&l->next, 1)) < l->piece_count)
-		r = fill_piece(l, &l->pieces[piece], 0);
-	return r;
+	while ((piece = atomic_fetch_add(&l->next, 1)) < l->piece_count)
+		TRY(fill_piece(l, &l->pieces[piece], 0));
+	return 0;
 }
 
 static int compare_numbers(const void *a, const void *b)
@@ -254,16 +252,13 @@ static int rank_bits(struct cuda_process *p, uint64_t *ret)
 static int number_calls(struct cuda_calls *c)
 {
 	uint64_t all = 0, own;
-	int r;
 
 	for (size_t i = 0; i < c->process_count; i++) {
 		struct cuda_process *p = &c->processes[i];
 
 		p->first = (uint32_t)all;
 		if (p->bits) {
-			r = rank_bits(p, &own);
-			if (r < 0)
-				return r;
+			TRY(rank_bits(p, &own));
 		} else {
 			sort_list(p);
 			own = p->work;
@@ -401,11 +396,10 @@ static int claim_groups(void *context, unsigned worker)
 {
 	struct loading *l = context;
 	size_t group;
-	int r = 0;
 
-	while (r >= 0 && (group = atomic_fetch_add(&l->next, 1)) < l->calls->group_count)
-		r = claim_group(l, group);
-	return r;
+	while ((group = atomic_fetch_add(&l->next, 1)) < l->calls->group_count)
+		TRY(claim_group(l, group));
+	return 0;
 }
 
 int cuda_group_calls(struct query *q, const struct cuda_calls *c, size_t group, uint32_t *ret)

@@ -74,10 +74,8 @@ static int number_shapes(struct cuda_index *x)
 {
 	struct index_table shapes = { 0 };
 	int64_t *row, *launch, first = 0;
-	int r = allocate(&shapes, SHAPE_WIDTH, x->launches.count);
 
-	if (r < 0)
-		return r;
+	TRY(allocate(&shapes, SHAPE_WIDTH, x->launches.count));
 	for (size_t i = 0; i < x->launches.count; i++) {
 		row = shapes.rows + i * SHAPE_WIDTH;
 		launch = x->launches.rows + i * LAUNCH_WIDTH;

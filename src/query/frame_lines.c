@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "query/function.h"
 #include "symbol/build_id.h"
 #include "symbol/lines.h"
@@ -128,7 +129,6 @@ static int find_lines(struct frame_lines *all, int64_t frame, struct source_line
 {
 	const struct line_frame *f;
 	struct line_module *m;
-	int rc;
 
 	if (frame <= 0 || (uint64_t)frame >= all->frame_limit)
 		return -ENOENT;
@@ -142,9 +142,7 @@ static int find_lines(struct frame_lines *all, int64_t frame, struct source_line
 
 		if (all->open == LINES_OPEN)
 			close_files(all);
-		rc = lines_new(&m->lines, &wanted, all->folder[0] ? all->folder : NULL);
-		if (rc < 0)
-			return rc;
+		TRY(lines_new(&m->lines, &wanted, all->folder[0] ? all->folder : NULL));
 		all->open++;
 	}
 	return lines_find(m->lines, f->offset, ret);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/cleanup.h"
 #include "base/hash.h"
 #include "query/canon.h"
 #include "query/fold.h"
@@ -273,14 +274,10 @@ static int fold_batch(struct worker *w, struct scan *s, const struct grouping *g
 		if (vector_is_null(b.value, row) ||
 		    (check && !(scan_row_visible(s, row) && scan_row_matches(s, row))))
 			continue;
-		r = cached_group(w, &b, row, &index);
-		if (r < 0)
-			return r;
+		TRY(cached_group(w, &b, row, &index));
 		group = &w->table.groups[index];
-		r = group_add_value(group, b.value->kind == VECTOR_REAL ?
-				    group_sortable(vector_value(b.value, row)) : vector_value(b.value, row));
-		if (r < 0)
-			return r;
+		TRY(group_add_value(group, b.value->kind == VECTOR_REAL ?
+				    group_sortable(vector_value(b.value, row)) : vector_value(b.value, row)));
 	}
 	return 0;
 }
@@ -316,19 +313,14 @@ static int work(void *context, unsigned number)
 static int merge_group(struct group_table *to, struct group *from, const struct grouping *g)
 {
 	size_t index = 0;
-	int r;
 
 	for (unsigned i = 0; i < REQUEST_MAX_KEYS; i++)
 		if (g->key_kind[i] == VECTOR_STRING && !(from->key_null >> i & 1)) {
-			r = g->request.folded >> i & 1 ? fold_id(g->q, &from->key[i]) : canon_id(g->q, &from->key[i]);
-			if (r < 0)
-				return r;
+			TRY(g->request.folded >> i & 1 ? fold_id(g->q, &from->key[i]) : canon_id(g->q, &from->key[i]));
 			if (from->key[i] == 0)
 				from->key_null |= (uint8_t)(1u << i);
 		}
-	r = group_table_find(to, from->key, from->key_null, &index);
-	if (r < 0)
-		return r;
+	TRY(group_table_find(to, from->key, from->key_null, &index));
 	return group_take_values(&to->groups[index], from);
 }
 

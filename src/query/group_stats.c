@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "query/function.h"
 #include "query/group.h"
 #include "query/parallel.h"
@@ -123,10 +124,9 @@ static int parse(struct stats_cursor *c, int plan, int argc, sqlite3_value **arg
 	const char *source = function_argument(plan, 0, argc, argv), *keys = function_argument(plan, 1, argc, argv);
 	const char *value = function_argument(plan, 2, argc, argv), *filter = function_argument(plan, 3, argc, argv);
 	struct grouping *g = &c->grouping;
-	int r = request_parse(&g->request, g->q, source, keys, filter, err);
+	int r;
 
-	if (r < 0)
-		return r;
+	TRY(request_parse(&g->request, g->q, source, keys, filter, err));
 	r = request_column(g->request.table, value ? value : "", value ? strlen(value) : 0, err);
 	if (r < 0)
 		return r;

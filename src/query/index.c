@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/macros.h"
 #include "query/cuda_index.h"
 #include "query/file_calls.h"
@@ -91,14 +92,13 @@ int index_load(struct index_table *t, struct report *report, enum table_id table
 	       const uint8_t *columns)
 {
 	uint64_t rows = 0;
-	int r;
 
 	for (size_t i = 0; i < report_group_count(report, table); i++)
 		rows += report_group(report, table, i)->rows;
-	r = allocate(t, width, rows);
-	for (size_t i = 0; r >= 0 && t->rows && i < report_group_count(report, table); i++)
-		r = load_group(t, report, table, i, columns);
-	return r;
+	TRY(allocate(t, width, rows));
+	for (size_t i = 0; t->rows && i < report_group_count(report, table); i++)
+		TRY(load_group(t, report, table, i, columns));
+	return 0;
 }
 
 int index_load_sorted(const struct index_source *sources, size_t count, struct report *report)
@@ -136,9 +136,7 @@ static int load_processes(struct query_index *x, struct report *report)
 	r = report_each_row(report, TABLE_PROCESS, COLUMN_PROCESS_MACHINE + 1, tell_machine, &x->processes);
 	if (r == -ENOMEM)
 		return r;
-	r = allocate(&x->pids, LIFE_WIDTH, x->processes.count);
-	if (r < 0)
-		return r;
+	TRY(allocate(&x->pids, LIFE_WIDTH, x->processes.count));
 	for (size_t i = 0; i < x->processes.count; i++) {
 		life = x->pids.rows + i * LIFE_WIDTH;
 		life[LIFE_UID] = x->processes.rows[i * PROCESS_WIDTH + PROCESS_UID];
@@ -159,9 +157,7 @@ static int load_threads(struct query_index *x, struct report *report)
 	if (r < 0)
 		return r;
 	index_sort_ids(&x->threads);
-	r = allocate(&x->tids, LIFE_WIDTH, x->threads.count);
-	if (r < 0)
-		return r;
+	TRY(allocate(&x->tids, LIFE_WIDTH, x->threads.count));
 	for (size_t i = 0; i < x->threads.count; i++) {
 		life = x->tids.rows + i * LIFE_WIDTH;
 		life[LIFE_UID] = x->threads.rows[i * THREAD_WIDTH + THREAD_UID];
@@ -177,10 +173,8 @@ static int load_given_names(struct query_index *x, struct report *report)
 {
 	static const uint8_t columns[] = { COLUMN_THREAD_NAME_PROCESS, COLUMN_THREAD_NAME_TID,
 					   COLUMN_THREAD_NAME_TIME, COLUMN_THREAD_NAME_NAME };
-	int r = index_load(&x->given_names, report, TABLE_THREAD_NAME, GIVEN_WIDTH, columns);
 
-	if (r < 0)
-		return r;
+	TRY(index_load(&x->given_names, report, TABLE_THREAD_NAME, GIVEN_WIDTH, columns));
 	for (size_t i = 0; i < x->given_names.count; i++)
 		x->given_names.rows[i * GIVEN_WIDTH + GIVEN_ORDER] = (int64_t)i;
 	index_sort(&x->given_names);
@@ -200,12 +194,9 @@ static int load_payload_schemas(struct query_index *x, struct report *report)
 		COLUMN_NVTX_SCHEMA_ENTRY_OFFSET, COLUMN_NVTX_SCHEMA_ENTRY_DETAIL,
 		COLUMN_NVTX_SCHEMA_ENTRY_FLAGS
 	};
-	int r = index_load(&x->payload_schemas, report, TABLE_NVTX_SCHEMA, SCHEMA_WIDTH, schema_columns);
 
-	if (r >= 0)
-		r = index_load(&x->payload_entries, report, TABLE_NVTX_SCHEMA_ENTRY, ENTRY_WIDTH, columns);
-	if (r < 0)
-		return r;
+	TRY(index_load(&x->payload_schemas, report, TABLE_NVTX_SCHEMA, SCHEMA_WIDTH, schema_columns));
+	TRY(index_load(&x->payload_entries, report, TABLE_NVTX_SCHEMA_ENTRY, ENTRY_WIDTH, columns));
 	index_sort(&x->payload_schemas);
 	index_sort(&x->payload_entries);
 	return 0;
@@ -217,12 +208,9 @@ static int load_registered(struct query_index *x, struct report *report)
 					   COLUMN_NVTX_STRING_NAME };
 	static const uint8_t handle_columns[] = { COLUMN_NVTX_STRING_PROCESS, COLUMN_NVTX_STRING_HANDLE,
 						  COLUMN_NVTX_STRING_NAME };
-	int r = index_load(&x->registered, report, TABLE_NVTX_STRING, REGISTERED_WIDTH, columns);
 
-	if (r >= 0)
-		r = index_load(&x->handles, report, TABLE_NVTX_STRING, REGISTERED_WIDTH, handle_columns);
-	if (r < 0)
-		return r;
+	TRY(index_load(&x->registered, report, TABLE_NVTX_STRING, REGISTERED_WIDTH, columns));
+	TRY(index_load(&x->handles, report, TABLE_NVTX_STRING, REGISTERED_WIDTH, handle_columns));
 	index_sort(&x->registered);
 	index_sort(&x->handles);
 	return 0;
@@ -232,13 +220,10 @@ int index_load_args(struct query_index *x, struct report *report)
 {
 	static const uint8_t columns[] = { COLUMN_ARG_SET, COLUMN_ARG_KEY, COLUMN_ARG_BLOB, COLUMN_ARG_SCHEMA,
 					   COLUMN_ARG_INTEGER };
-	int r;
 
 	if (x->args_loaded)
 		return 0;
-	r = index_load(&x->args, report, TABLE_ARG, ARG_WIDTH, columns);
-	if (r < 0)
-		return r;
+	TRY(index_load(&x->args, report, TABLE_ARG, ARG_WIDTH, columns));
 	/* The order in the file is that of the calls. */
 	for (size_t i = 0; i < x->args.count; i++)
 		x->args.rows[i * ARG_WIDTH + ARG_ORDER] = (int64_t)i;
@@ -312,12 +297,9 @@ static int load_payload_enums(struct query_index *x, struct report *report)
 	static const uint8_t label_columns[] = { COLUMN_NVTX_ENUM_ENTRY_PROCESS, COLUMN_NVTX_ENUM_ENTRY_DOMAIN,
 						 COLUMN_NVTX_ENUM_ENTRY_SCHEMA, COLUMN_NVTX_ENUM_ENTRY_VALUE,
 						 COLUMN_NVTX_ENUM_ENTRY_NAME, COLUMN_NVTX_ENUM_ENTRY_IS_FLAG };
-	int r = index_load(&x->payload_enums, report, TABLE_NVTX_ENUM, ENUM_WIDTH, columns);
 
-	if (r >= 0)
-		r = index_load(&x->payload_labels, report, TABLE_NVTX_ENUM_ENTRY, LABEL_WIDTH, label_columns);
-	if (r < 0)
-		return r;
+	TRY(index_load(&x->payload_enums, report, TABLE_NVTX_ENUM, ENUM_WIDTH, columns));
+	TRY(index_load(&x->payload_labels, report, TABLE_NVTX_ENUM_ENTRY, LABEL_WIDTH, label_columns));
 	index_sort(&x->payload_enums);
 	index_sort(&x->payload_labels);
 	return 0;
@@ -329,12 +311,9 @@ static int load_tracks_and_domains(struct query_index *x, struct report *report)
 						 COLUMN_TRACK_THREAD, COLUMN_TRACK_DOMAIN, COLUMN_TRACK_DEPTH };
 	static const uint8_t domain_columns[] = { COLUMN_NVTX_DOMAIN_UID, COLUMN_NVTX_DOMAIN_PROCESS,
 						  COLUMN_NVTX_DOMAIN_ID, COLUMN_NVTX_DOMAIN_NAME };
-	int r = index_load(&x->tracks, report, TABLE_TRACK, TRACK_WIDTH, track_columns);
 
-	if (r >= 0)
-		r = index_load(&x->domains, report, TABLE_NVTX_DOMAIN, DOMAIN_WIDTH, domain_columns);
-	if (r < 0)
-		return r;
+	TRY(index_load(&x->tracks, report, TABLE_TRACK, TRACK_WIDTH, track_columns));
+	TRY(index_load(&x->domains, report, TABLE_NVTX_DOMAIN, DOMAIN_WIDTH, domain_columns));
 	index_sort_ids(&x->tracks);
 	index_sort(&x->domains);
 	return 0;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/sort.h"
 #include "query/function.h"
 #include "query/group.h"
@@ -128,7 +129,6 @@ static int load_side(struct grouping *g, struct query *q, const struct request *
 		     struct error *err)
 {
 	int found = request_column(request->table, column, strlen(column), err);
-	int r;
 
 	if (found < 0)
 		return found;
@@ -136,10 +136,10 @@ static int load_side(struct grouping *g, struct query *q, const struct request *
 	g->q = q;
 	g->request = *request;
 	g->value_column = (uint8_t)found;
-	r = grouping_run(g, err);
-	if (r >= 0 && prepare(g) < 0)
-		r = error_set(err, ENOMEM, "Not enough memory");
-	return r;
+	TRY(grouping_run(g, err));
+	if (prepare(g) < 0)
+		return error_set(err, ENOMEM, "Not enough memory");
+	return 0;
 }
 
 static int load_set(struct span_set *set, struct query *q, const char *source, const char *keys,
@@ -156,10 +156,8 @@ static int load_set(struct span_set *set, struct query *q, const char *source, c
 	if (open >= 0 && request.condition_count < SCAN_MAX_CONDITIONS)
 		request.conditions[request.condition_count++] =
 			(struct condition){ (uint8_t)open, COMPARE_EQ, 0 };
-	r = load_side(&set->starts, q, &request, "start", err);
-	if (r >= 0)
-		r = load_side(&set->ends, q, &request, "end", err);
-	return r;
+	TRY(load_side(&set->starts, q, &request, "start", err));
+	return load_side(&set->ends, q, &request, "end", err);
 }
 
 static const struct group *find_keys(const struct grouping *g, const struct group *like)

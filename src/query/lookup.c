@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
+
 int mapped_piece(struct query *q, const struct mapped_table *table, uint64_t piece, unsigned *ret_source,
 		 size_t *ret_group)
 {
@@ -44,10 +46,8 @@ static int add_group(struct column_lookup *l, struct scan *s, uint32_t piece, si
 {
 	struct lookup_entry *grown;
 	const struct vector *v;
-	int r = scan_vector(s, l->column, &v);
 
-	if (r < 0)
-		return r;
+	TRY(scan_vector(s, l->column, &v));
 	if (*cap - l->count < s->rows) {
 		*cap = *cap * 2 + s->rows;
 		grown = *cap < SIZE_MAX / sizeof(*grown) ? realloc(l->entries, *cap * sizeof(*grown)) : NULL;

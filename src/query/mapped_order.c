@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/sort.h"
 #include "query/merge_heap.h"
 
@@ -304,10 +305,8 @@ static int open_rows(struct ordered_rows **ret, struct scan *probe, const struct
 int ordered_rows_open(struct ordered_rows **rows, struct scan *probe, const struct row_order *order)
 {
 	struct ordered_rows *opened;
-	int r = open_rows(&opened, probe, order);
 
-	if (r < 0)
-		return r;
+	TRY(open_rows(&opened, probe, order));
 	if (*rows)
 		take_decoded(opened, *rows);
 	ordered_rows_free(*rows);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/cleanup.h"
 #include "query/call_values.h"
 #include "query/function.h"
 #include "query/lookup.h"
@@ -520,7 +521,6 @@ static int find_by_key(struct mapped_cursor *c)
 {
 	struct mapped_vtab *v = (struct mapped_vtab *)c->base.pVtab;
 	const struct condition *key;
-	int r;
 
 	c->lookup = NULL;
 	for (unsigned i = 0; i < c->probe.condition_count && !c->lookup; i++) {
@@ -528,9 +528,7 @@ static int find_by_key(struct mapped_cursor *c)
 		if (!can_be_looked_up(c, key) || ++v->key_questions <
 		    (v->table->columns[key->column].is_key ? INDEX_PAYS : INDEX_PAYS_FOR_ANY))
 			continue;
-		r = lookup_of(v->q, v->table, key->column, &c->lookup);
-		if (r < 0)
-			return r;
+		TRY(lookup_of(v->q, v->table, key->column, &c->lookup));
 		lookup_find(c->lookup, key->value, &c->found, &c->found_end);
 	}
 	return 0;

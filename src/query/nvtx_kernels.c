@@ -147,12 +147,11 @@ static int name_kernel(struct cursor *c, int64_t name, uint32_t *ret)
 {
 	int64_t key[REQUEST_MAX_KEYS] = { name };
 	size_t found = 0;
-	int r = c->fold ? fold_id_again(c->q, c->fold, &key[0]) : canon_id(c->q, &key[0]);
 
-	if (r >= 0)
-		r = group_table_find(&c->names, key, 0, &found);
+	TRY(c->fold ? fold_id_again(c->q, c->fold, &key[0]) : canon_id(c->q, &key[0]));
+	TRY(group_table_find(&c->names, key, 0, &found));
 	*ret = (uint32_t)found;
-	return r;
+	return 0;
 }
 
 /* Place 0 is of kernels without a name, or whose launch is not known. */
@@ -229,10 +228,8 @@ static int add_kernel(const struct cursor *c, struct part *p, int64_t scope, uin
 		      int64_t duration)
 {
 	size_t group;
-	int r = find_group(c, p, scope, kernel, &group);
 
-	if (r < 0)
-		return r;
+	TRY(find_group(c, p, scope, kernel, &group));
 	if (place)
 		mark(c, kernel, place);
 	return group_add_value(&p->groups.groups[group], duration);

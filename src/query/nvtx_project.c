@@ -166,9 +166,7 @@ int nvtx_projections_of(struct query *q, const struct nvtx_ranges *ranges, struc
 	*ret = q->projections;
 	if (q->projections)
 		return 0;
-	r = cuda_calls_of(q, ranges->crossing ? CALL_PART_ENDS : 0, &calls);
-	if (r < 0)
-		return r;
+	TRY(cuda_calls_of(q, ranges->crossing ? CALL_PART_ENDS : 0, &calls));
 	p.calls = calls;
 	made = calloc(1, sizeof(*made));
 	r = made ? project_all(&p) : -ENOMEM;

@@ -251,12 +251,9 @@ static int add_range(struct sum_cursor *c, const struct nvtx_range *range, const
 					  [KEY_STYLE] = nvtx_range_style(range) };
 	struct sum_extra *extra;
 	size_t group;
-	int r = c->fold ? fold_id_again(c->q, c->fold, &key[KEY_NAME]) : 0;
 
-	if (r >= 0)
-		r = group_table_find(&c->groups, key, 0, &group);
-	if (r < 0)
-		return r;
+	TRY(c->fold ? fold_id_again(c->q, c->fold, &key[KEY_NAME]) : 0);
+	TRY(group_table_find(&c->groups, key, 0, &group));
 	extra = extra_of(c, group);
 	if (!extra)
 		return -ENOMEM;

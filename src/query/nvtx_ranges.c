@@ -45,15 +45,12 @@ static int canonical(struct query *q, struct known_names *known, int64_t id, uin
 {
 	size_t slot = (size_t)id % COUNT_OF(known->entries);
 	int64_t canon = id;
-	int r;
 
 	*ret = 0;
 	if (id <= 0 || id > UINT32_MAX)
 		return 0;
 	if (known->entries[slot].id != id) {
-		r = canon_id(q, &canon);
-		if (r < 0)
-			return r;
+		TRY(canon_id(q, &canon));
 		known->entries[slot].id = id;
 		known->entries[slot].canon = canon;
 	}
@@ -351,10 +348,8 @@ static int place_nodes(struct nvtx_ranges *r, struct query *q)
 	static const uint8_t columns[] = { COLUMN_CUDA_GRAPH_NODE_PROCESS, COLUMN_CUDA_GRAPH_NODE_NODE,
 		COLUMN_CUDA_GRAPH_NODE_ORIGINAL, COLUMN_CUDA_GRAPH_NODE_THREAD, COLUMN_CUDA_GRAPH_NODE_TIME,
 		COLUMN_CUDA_GRAPH_NODE_TIME };
-	int result = index_load(&r->nodes, q->report, TABLE_CUDA_GRAPH_NODE, NODE_WIDTH, columns);
 
-	if (result < 0)
-		return result;
+	TRY(index_load(&r->nodes, q->report, TABLE_CUDA_GRAPH_NODE, NODE_WIDTH, columns));
 	index_sort(&r->nodes);
 	for (size_t i = 0; i < r->nodes.count; i++) {
 		int64_t *node = r->nodes.rows + i * NODE_WIDTH;
@@ -394,10 +389,9 @@ static int load_all(struct query *q, const struct cuda_calls *calls, struct nvtx
 int nvtx_ranges_of(struct query *q, struct nvtx_ranges **ret)
 {
 	struct cuda_calls *calls;
-	int r = cuda_calls_of(q, 0, &calls);
+	int r = 0;
 
-	if (r < 0)
-		return r;
+	TRY(cuda_calls_of(q, 0, &calls));
 	pthread_mutex_lock(&q->loading);
 	if (!q->ranges)
 		r = load_all(q, calls, &q->ranges);

@@ -375,7 +375,6 @@ static int append_fields(struct walk *w, struct frame *f, int64_t selected, size
 {
 	const char *separator = "{";
 	size_t at, end = f->base;
-	int r = 0;
 
 	*ret_end = f->base;
 	/* A number beyond the members selects nothing: all are shown. */
@@ -392,17 +391,11 @@ static int append_fields(struct walk *w, struct frame *f, int64_t selected, size
 			f->places[entry[ENTRY_INDEX]] = at;
 		if (selected != NO_MEMBER && entry[ENTRY_INDEX] != selected)
 			continue;
-		r = walk_step(w);
-		if (r >= 0)
-			r = buf_puts(w->json, separator);
-		if (r >= 0)
-			r = append_name(w, entry);
-		if (r >= 0)
-			r = buf_puts(w->json, ":");
-		if (r >= 0)
-			r = append_entry(w, f, entry, at, &end);
-		if (r < 0)
-			return r;
+		TRY(walk_step(w));
+		TRY(buf_puts(w->json, separator));
+		TRY(append_name(w, entry));
+		TRY(buf_puts(w->json, ":"));
+		TRY(append_entry(w, f, entry, at, &end));
 		separator = ",";
 		if (*ret_end != NOWHERE && (end == NOWHERE || end > *ret_end))
 			*ret_end = end;
@@ -414,11 +407,10 @@ static int append_schema(struct walk *w, const int64_t *schema, size_t at, int64
 {
 	struct frame f = { .schema = schema, .base = at };
 	size_t size;
-	int r = walk_step(w);
+	int r;
 
 	*end = NOWHERE;
-	if (r < 0)
-		return r;
+	TRY(walk_step(w));
 	if (w->depth >= PAYLOAD_MAX_DEPTH || at > w->len)
 		return append_null(w);
 	for (int i = 0; i < MAX_PLACES; i++)

@@ -123,8 +123,6 @@ static int parse_condition(struct request *request, const char **text, struct er
 
 int request_parse_filter(struct request *request, const char *filter, struct error *err)
 {
-	int r;
-
 	request->condition_count = 0;
 	for (; filter && *filter; ) {
 		filter += strspn(filter, " ,");
@@ -135,9 +133,7 @@ int request_parse_filter(struct request *request, const char *filter, struct err
 			break;
 		if (request->condition_count == SCAN_MAX_CONDITIONS)
 			return error_set(err, EINVAL, "The filter has too many conditions");
-		r = parse_condition(request, &filter, err);
-		if (r < 0)
-			return r;
+		TRY(parse_condition(request, &filter, err));
 	}
 	return 0;
 }

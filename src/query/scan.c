@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/check.h"
+#include "base/cleanup.h"
 #include "base/macros.h"
 #include "query/call_values.h"
 #include "query/scope.h"
@@ -72,19 +73,14 @@ int scan_raw(struct scan *s, unsigned column, struct scan_column **ret)
 	const struct mapped_source *source = current_source(s);
 	const struct report_group *group = report_group(s->q->report, source->table, s->group);
 	struct scan_column *raw = &s->raw[column];
-	int r;
 
 	*ret = raw;
 	if (raw->loaded)
 		return 0;
-	r = grow(&raw->values, &raw->nulls, &raw->cap, s->rows);
-	if (r < 0)
-		return r;
+	TRY(grow(&raw->values, &raw->nulls, &raw->cap, s->rows));
 	raw->has_nulls = 1;
 	if (group->present >> column & 1) {
-		r = report_column(s->q->report, source->table, s->group, column, raw->values, raw->nulls);
-		if (r < 0)
-			return r;
+		TRY(report_column(s->q->report, source->table, s->group, column, raw->values, raw->nulls));
 		raw->has_nulls = memchr(raw->nulls, 1, s->rows) != NULL;
 	} else {
 		memset(raw->values, 0, s->rows * sizeof(*raw->values));
@@ -339,12 +335,10 @@ static int load_companions(struct scan *s, const struct mapped_cell *cell)
 
 static int make_converted(struct scan *s, struct scan_vector *v, const struct mapped_cell *cell)
 {
-	int r = load_companions(s, cell);
+	int r = 0;
 
-	if (r >= 0)
-		r = grow(&v->values, &v->nulls, &v->cap, s->rows);
-	if (r < 0)
-		return r;
+	TRY(load_companions(s, cell));
+	TRY(grow(&v->values, &v->nulls, &v->cap, s->rows));
 	v->vector.values = v->values;
 	if (cell->convert >= CONVERT_LAUNCH)
 		r = scan_cuda_rows(s, cell, v);
@@ -378,9 +372,7 @@ int scan_vector(struct scan *s, unsigned column, const struct vector **ret)
 		v->made = r >= 0;
 		return r;
 	}
-	r = scan_raw(s, cell->column, &raw);
-	if (r < 0)
-		return r;
+	TRY(scan_raw(s, cell->column, &raw));
 	kind = direct_kind((enum convert)cell->convert);
 	if (cell->convert == CONVERT_NUMBER_OR && !raw->has_nulls)
 		kind = VECTOR_NUMBER;
@@ -480,7 +472,7 @@ static int narrow_rows(struct scan *s, const struct condition *c)
 	const struct mapped_source *source = current_source(s);
 	struct scan_column *times;
 	uint32_t at;
-	int r, edge;
+	int edge;
 
 	if (mapped_cell(s->table, s->source, c->column)->convert == CONVERT_ROW_ID && c->comparison == COMPARE_EQ) {
 		narrow_to_row(s, c->value);
@@ -490,9 +482,7 @@ static int narrow_rows(struct scan *s, const struct condition *c)
 	edge = cell_time_edge(source, mapped_cell(s->table, s->source, c->column));
 	if (edge < 0 || c->comparison == COMPARE_NE)
 		return 0;
-	r = scan_raw(s, (unsigned)edge, &times);
-	if (r < 0)
-		return r;
+	TRY(scan_raw(s, (unsigned)edge, &times));
 	at = bound(times->values, s->rows, c->value, c->comparison == COMPARE_LE || c->comparison == COMPARE_GT);
 	if ((c->comparison == COMPARE_LT || c->comparison == COMPARE_LE) && at < s->limit)
 		s->limit = at;

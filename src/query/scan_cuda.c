@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "fmt/gpu_enums.h"
 #include "query/scan.h"
 #include "query/stack_tree.h"
@@ -182,10 +183,7 @@ static int load_companions(struct scan *s, const struct mapped_cell *cell)
 
 int scan_cuda_rows(struct scan *s, const struct mapped_cell *cell, struct scan_vector *v)
 {
-	int r = load_companions(s, cell);
-
-	if (r < 0)
-		return r;
+	TRY(load_companions(s, cell));
 	if (cell->convert == CONVERT_LAUNCH || cell->convert == CONVERT_LAUNCH_TEXT) {
 		launch_rows(s, cell, v);
 	} else if (cell->convert == CONVERT_API_TEXT) {

@@ -243,10 +243,8 @@ static int calls_that_count(struct query *q, const uint8_t **ret)
 {
 	struct scope *scope = q->scope;
 	struct cuda_calls *calls;
-	int r = cuda_calls_of(q, CALL_PART_STARTS | CALL_PART_ENDS, &calls);
 
-	if (r < 0)
-		return r;
+	TRY(cuda_calls_of(q, CALL_PART_STARTS | CALL_PART_ENDS, &calls));
 	pthread_mutex_lock(&q->loading);
 	if (!scope->calls) {
 		scope->calls = calloc((size_t)calls->count + 1, 1);

@@ -95,16 +95,14 @@ static int find_family(struct search *s, const int64_t *track, int64_t name, uin
 	const int64_t *domain = index_find_last(&s->q->index.domains, track + TRACK_DOMAIN, 1);
 	int64_t key[REQUEST_MAX_KEYS] = { name, domain && track[TRACK_KIND] != TRACK_GENERIC ? domain[DOMAIN_NAME] : 0 };
 	size_t found = 0;
-	int r = s->memo ? 0 : -ENOMEM;
 
-	if (r >= 0)
-		r = fold_id_again(s->q, s->memo, &key[0]);
-	if (r >= 0)
-		r = canon_id(s->q, &key[1]);
-	if (r >= 0 && s->families.count < FAMILIES_MAX)
-		r = group_table_find(&s->families, key, 0, &found);
+	TRY(s->memo ? 0 : -ENOMEM);
+	TRY(fold_id_again(s->q, s->memo, &key[0]));
+	TRY(canon_id(s->q, &key[1]));
+	if (s->families.count < FAMILIES_MAX)
+		TRY(group_table_find(&s->families, key, 0, &found));
 	*ret = (uint32_t)found;
-	return r;
+	return 0;
 }
 
 static int take_step(struct search *s, const int64_t *track, struct scope_range *range)

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/sort.h"
 #include "query/function.h"
 #include "query/stack_weights.h"
@@ -169,15 +170,11 @@ static int order_tree(struct stacks_cursor *c)
 
 static int choose_rows(struct stacks_cursor *c)
 {
-	int r;
-
 	c->nodes = calloc((size_t)c->view.fold.count + 1, sizeof(*c->nodes));
 	if (!c->nodes)
 		return -ENOMEM;
 	c->list.count = touched_nodes(&c->sums, c->nodes, 0);
-	r = stack_view_ranks(((struct function_vtab *)c->list.base.pVtab)->q, &c->view, c->nodes, c->list.count, &c->ranks);
-	if (r < 0)
-		return r;
+	TRY(stack_view_ranks(((struct function_vtab *)c->list.base.pVtab)->q, &c->view, c->nodes, c->list.count, &c->ranks));
 	if (!c->folded)
 		return order_tree(c);
 	c->list.count = touched_nodes(&c->sums, c->nodes, 1);

@@ -63,17 +63,12 @@ static int load_tables(struct loading *l)
 	static const uint8_t frames[] = { COLUMN_FRAME_ID, COLUMN_FRAME_MODULE, COLUMN_FRAME_OFFSET };
 	static const uint8_t stacks[] = { COLUMN_STACK_ID, COLUMN_STACK_PARENT, COLUMN_STACK_FRAME };
 	struct report *report = l->q->report;
-	int r = index_load(&l->modules, report, TABLE_MODULE, MODULE_ROW_WIDTH, modules);
 
-	if (r >= 0)
-		r = index_load(&l->symbols, report, TABLE_SYMBOL, SYMBOL_ROW_WIDTH, symbols);
-	if (r >= 0)
-		r = index_load(&l->named, report, TABLE_FRAME_SYMBOL, NAMED_WIDTH, named);
-	if (r >= 0)
-		r = index_load(&l->frames, report, TABLE_FRAME, FRAME_ROW_WIDTH, frames);
-	if (r >= 0)
-		r = index_load(&l->stacks, report, TABLE_STACK, STACK_ROW_WIDTH, stacks);
-	return r;
+	TRY(index_load(&l->modules, report, TABLE_MODULE, MODULE_ROW_WIDTH, modules));
+	TRY(index_load(&l->symbols, report, TABLE_SYMBOL, SYMBOL_ROW_WIDTH, symbols));
+	TRY(index_load(&l->named, report, TABLE_FRAME_SYMBOL, NAMED_WIDTH, named));
+	TRY(index_load(&l->frames, report, TABLE_FRAME, FRAME_ROW_WIDTH, frames));
+	return index_load(&l->stacks, report, TABLE_STACK, STACK_ROW_WIDTH, stacks);
 }
 
 /* The same text has one id, so that functions of a file loaded twice are one. */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/hash.h"
 #include "base/macros.h"
 #include "base/sort.h"
@@ -315,16 +316,13 @@ static const struct {
 static int prepare(struct collecting *c, const char *source, const char *filter, struct error *err)
 {
 	size_t i = 0;
-	int r;
 
 	while (i < COUNT_OF(sources) && strcmp(sources[i].name, source ? source : "") != 0)
 		i++;
 	if (i == COUNT_OF(sources))
 		return error_set(err, EINVAL, "There are no stacks of '%s': write samples, osrt or offcpu",
 				 source ? source : "");
-	r = request_parse(&c->request, c->q, sources[i].table, "", filter, err);
-	if (r < 0)
-		return r;
+	TRY(request_parse(&c->request, c->q, sources[i].table, "", filter, err));
 	c->stack_column = mapped_column_find(c->request.table, sources[i].stack);
 	c->value_column = mapped_column_find(c->request.table, sources[i].value);
 	c->call_column = sources[i].call ? mapped_column_find(c->request.table, sources[i].call) : -1;

@@ -234,10 +234,8 @@ static int take_instant(struct reading *g, uint32_t row)
 	struct torch_allocation a = { .time = g->columns[0][row], .args = narrow(g->columns[3][row]), .device_type = -1,
 				      .thread = g->track ? narrow(g->track[TRACK_THREAD]) : 0 };
 	const struct name *name;
-	int r = find_name(g, g->columns[2][row], &name);
 
-	if (r < 0)
-		return r;
+	TRY(find_name(g, g->columns[2][row], &name));
 	a.flags = flags_of(g, row);
 	if (name->class == NAME_MEMORY)
 		return add_allocation(g->loading, &a);

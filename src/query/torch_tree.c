@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/idmap.h"
 #include "base/sort.h"
 #include "query/torch_ops.h"
@@ -361,10 +362,9 @@ static int count_memory(struct torch_loading *l, const struct sums *sums)
 
 static int build(struct linking *k, struct torch_loading *l, struct sums *sums)
 {
-	int r = list_owners(k);
+	int r = 0;
 
-	if (r < 0)
-		return r;
+	TRY(list_owners(k));
 	place_calls(k);
 	if (l->allocation_count) {
 		sort_items(l->allocations, l->allocation_count, sizeof(*l->allocations), compare_allocations);

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "query/stack_tree.h"
 
 static const char *const words[VIEW_WORD_COUNT] = {
@@ -100,16 +101,13 @@ int view_vector(struct scan *s, const struct mapped_cell *cell, struct scan_vect
 {
 	enum view_value value = (enum view_value)cell->other;
 	struct scan_column *raw, *ignored;
-	int r = scan_raw(s, cell->column, &raw);
 
-	if (r >= 0 && value == VIEW_BANDWIDTH)
-		r = scan_raw(s, 0, &ignored);
-	if (r >= 0 && value == VIEW_BANDWIDTH)
-		r = scan_raw(s, 1, &ignored);
-	if (r >= 0)
-		r = scan_grow(v, s->rows);
-	if (r < 0)
-		return r;
+	TRY(scan_raw(s, cell->column, &raw));
+	if (value == VIEW_BANDWIDTH)
+		TRY(scan_raw(s, 0, &ignored));
+	if (value == VIEW_BANDWIDTH)
+		TRY(scan_raw(s, 1, &ignored));
+	TRY(scan_grow(v, s->rows));
 	for (uint32_t i = 0; i < s->rows; i++)
 		v->nulls[i] = raw->nulls[i] || !row_value(s, value, raw->values[i], i, &v->values[i]);
 	v->vector = (struct vector){ kind_of(value), 0, v->values, memchr(v->nulls, 1, s->rows) ? v->nulls : NULL };

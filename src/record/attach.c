@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
 #include "fmt/attach.h"
 #include "record/launch.h"
 #include "record/steering.h"
@@ -114,7 +115,6 @@ int attach_prepare(struct recorder *r, struct error *err)
 int attach_start_helper(struct recorder *r, struct error *err)
 {
 	struct epoll_event event = { .events = EPOLLIN };
-	int result;
 
 	if (!r->attach)
 		return 0;
@@ -122,9 +122,7 @@ int attach_start_helper(struct recorder *r, struct error *err)
 		return error_set(err, ESRCH, "process %u has ended", r->target_pid);
 	if (!attach_wants_agents(r->options))
 		return 0;
-	result = fork_helper(r, err);
-	if (result < 0)
-		return result;
+	TRY(fork_helper(r, err));
 	event.data.ptr = &r->attach->helper;
 	if (epoll_ctl(r->epoll, EPOLL_CTL_ADD, r->attach->helper.fd, &event) < 0)
 		return error_set_errno(err, errno, "cannot wait for events");

@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
 #include "inject/inject.h"
 #include "record/attach.h"
 #include "record/tree.h"
@@ -166,9 +167,7 @@ int attach_examine(const struct profile_options *o, char *ret_without, size_t si
 	}
 	if (result < 0)
 		return result;
-	result = check_session(o->attach_pid, err);
-	if (result < 0)
-		return result;
+	TRY(check_session(o->attach_pid, err));
 	if (attach_wants_agents(o) && !o->agent_path)
 		return without_agents(o, ret_without, size, ENOENT, "libsonde.so was not found", err);
 	if (report.obstacle == INJECT_NO_OBSTACLE)

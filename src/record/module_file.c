@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
 #include "record/module.h"
 
 #define PATH_SIZE 4200
@@ -91,7 +92,6 @@ static int try_path(struct module *m, const char *path, enum reached reached)
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	struct elf_file *file;
 	struct stat st;
-	int r;
 
 	if (fd < 0)
 		return -errno;
@@ -99,9 +99,7 @@ static int try_path(struct module *m, const char *path, enum reached reached)
 		close(fd);
 		return -EBADF;
 	}
-	r = elf_file_open(&file, fd, NULL);
-	if (r < 0)
-		return r;
+	TRY(elf_file_open(&file, fd, NULL));
 	if (!is_it(m, file, &st, reached)) {
 		elf_file_close(file);
 		return -ESTALE;
@@ -118,14 +116,11 @@ static int open_vdso(struct module *m)
 	struct stat st = { 0 };
 	struct elf_file *file;
 	size_t size;
-	int r;
 
 	if (!image)
 		return -ENOENT;
 	size = header->e_shoff + (size_t)header->e_shnum * header->e_shentsize;
-	r = elf_file_open_memory(&file, image, size, NULL);
-	if (r < 0)
-		return r;
+	TRY(elf_file_open_memory(&file, image, size, NULL));
 	st.st_size = (off_t)size;
 	accept_file(m, file, &st);
 	return 0;

@@ -16,6 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
 #include "base/macros.h"
 #include "record/attach.h"
 #include "record/launch.h"
@@ -203,12 +204,8 @@ static int start_target(struct run *run, enum elf_peek_kind kind, struct error *
 /* The target runs already and has a parent of its own: only the recorder is waited for. */
 static int start_attached(struct run *run, struct error *err)
 {
-	int r;
-
 	run->launch.pid = run->options->attach_pid;
-	r = wait_until_ready(run, err);
-	if (r < 0)
-		return r;
+	TRY(wait_until_ready(run, err));
 	run->result->started = 1;
 	run->target_ended = 1;
 	send_message(run, CONTROL_STARTED, 0);

@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
 #include "base/path.h"
 #include "record/steer.h"
 
@@ -228,10 +229,8 @@ static int look_at(const struct steer_reply *session, void *context)
 int steer_find(const char *name, struct steer_reply *ret, struct error *err)
 {
 	struct search search = { .name = name, .found = ret };
-	int r = steer_each(look_at, &search, err);
 
-	if (r < 0)
-		return r;
+	TRY(steer_each(look_at, &search, err));
 	if (!search.count && name)
 		return error_set(err, ENOENT, "There is no session '%s'; 'sonde sessions list' shows those there are.", name);
 	if (!search.count)

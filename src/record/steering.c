@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
 #include "record/flight.h"
 #include "record/window.h"
 
@@ -143,10 +144,7 @@ static const char *why_not_now(const struct steering *st, enum steer_state wante
 
 static int begin_capture(struct recorder *r, const struct steer_request *request, struct error *err)
 {
-	int result = capture_begin(r, request, err);
-
-	if (result < 0)
-		return result;
+	TRY(capture_begin(r, request, err));
 	r->steering->state = STEER_CAPTURING;
 	r->steering->captures++;
 	return 0;

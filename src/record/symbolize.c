@@ -175,10 +175,9 @@ static int add_names(struct symbolizing *s, struct symbolize_result *ret, struct
 			       .frame = symbol_rows_frame, .trouble = trouble, .left = left, .folders = q->folders,
 			       .kallsyms = same_boot(s->report) ? KALLSYMS_PATH : NULL,
 			       .last_symbol = s->last_symbol };
-	int rc = report_extend_begin(&s->rows.writer, s->report, q->output, q->overwrite, err);
+	int rc;
 
-	if (rc < 0)
-		return rc;
+	TRY(report_extend_begin(&s->rows.writer, s->report, q->output, q->overwrite, err));
 	ret->frames = s->frame_rows;
 	ret->looked_at = collect(s);
 	rc = namer_run(&namer, s->frames, ret->looked_at);
@@ -195,11 +194,10 @@ static int add_names(struct symbolizing *s, struct symbolize_result *ret, struct
 int symbolize_report(const struct symbolize_request *request, struct symbolize_result *ret, struct error *err)
 {
 	struct symbolizing s = { .request = request };
-	int rc = report_open(&s.report, request->report, err);
+	int rc;
 
 	*ret = (struct symbolize_result){ 0, 0, 0 };
-	if (rc < 0)
-		return rc;
+	TRY(report_open(&s.report, request->report, err));
 	rc = load(&s);
 	if (rc < 0)
 		error_set_errno(err, -rc, "cannot read the stacks of %s", request->report);

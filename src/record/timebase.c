@@ -3,6 +3,8 @@
 #include <errno.h>
 #include <time.h>
 
+#include "base/cleanup.h"
+
 #define FINE_LIMIT 2048
 #define FINE_KEEP 512
 #define FARTHEST (INT64_C(1) << 42)
@@ -20,10 +22,7 @@ void timebase_release(struct timebase *t)
 
 int timebase_add(struct timebase *t, const struct clock_snapshot *snapshot)
 {
-	int r = clock_map_add(&t->fine, snapshot);
-
-	if (r < 0)
-		return r;
+	TRY(clock_map_add(&t->fine, snapshot));
 	t->now_ticks = (uint64_t)snapshot->ticks;
 	t->seg_width = 0;
 	if (t->fine.count > FINE_LIMIT)

@@ -52,14 +52,11 @@ static int64_t append_payload(struct buf *out, const void *payload, size_t size,
 			      int *ret_compressed)
 {
 	size_t bound, packed;
-	int r;
 
 	*ret_compressed = 0;
 	if (cctx && size >= COMPRESS_MIN) {
 		bound = ZSTD_compressBound(size);
-		r = buf_reserve(out, bound);
-		if (r < 0)
-			return r;
+		TRY(buf_reserve(out, bound));
 		packed = ZSTD_compressCCtx(cctx, out->data + out->len, bound, payload, size,
 					   COMPRESS_LEVEL);
 		if (!ZSTD_isError(packed) && packed < size && ratio_allowed(size, packed)) {
@@ -77,12 +74,10 @@ int block_append(struct buf *out, struct block_header *h, const void *payload, s
 {
 	static const char padding[8];
 	size_t start = out->len;
-	int compressed, r;
+	int compressed;
 	int64_t stored;
 
-	r = buf_append(out, h, sizeof(*h));
-	if (r < 0)
-		return r;
+	TRY(buf_append(out, h, sizeof(*h)));
 	stored = append_payload(out, payload, size, cctx, &compressed);
 	if (stored < 0)
 		return (int)stored;
@@ -91,9 +86,7 @@ int block_append(struct buf *out, struct block_header *h, const void *payload, s
 	h->raw_size = size;
 	h->flags = (uint16_t)((h->flags & ~BLOCK_COMPRESSED) | (compressed ? BLOCK_COMPRESSED : 0));
 	h->checksum = block_checksum(h, out->data + start + sizeof(*h), seed);
-	r = buf_append(out, padding, align8(h->size) - h->size);
-	if (r < 0)
-		return r;
+	TRY(buf_append(out, padding, align8(h->size) - h->size));
 	memcpy(out->data + start, h, sizeof(*h));
 	return 0;
 }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "report/reader_internal.h"
 
 static int find_set(struct report *r, const struct place *p, enum table_id table,
@@ -10,10 +11,9 @@ static int find_set(struct report *r, const struct place *p, enum table_id table
 {
 	const struct block_ref *b = &r->blocks[p->block];
 	struct cursor c;
-	int rc = reader_load(r, p->block);
+	int rc;
 
-	if (rc < 0)
-		return rc;
+	TRY(reader_load(r, p->block));
 	if (p->inside > b->payload_size || p->bytes > b->payload_size - p->inside)
 		return -EBADMSG;
 	c = (struct cursor){ b->payload + p->inside, b->payload + p->inside + p->bytes, 0 };
@@ -57,9 +57,7 @@ int report_column(const struct report *report, enum table_id table, size_t group
 	if (group >= report_group_count(r, table))
 		return -EINVAL;
 	p = &r->tables[table].places[group];
-	rc = find_set(r, p, table, &set);
-	if (rc < 0)
-		return rc;
+	TRY(find_set(r, p, table, &set));
 	s = reader_scratch_take(r);
 	if (!s)
 		return -ENOMEM;

@@ -258,10 +258,8 @@ static int load_delta(struct scratch *s, const struct cursor *data, const struct
 		      uint64_t *out, uint32_t n)
 {
 	uint64_t value = (uint64_t)h->first;
-	int r = load_values(s, data, h, out + 1, n - 1);
 
-	if (r < 0)
-		return r;
+	TRY(load_values(s, data, h, out + 1, n - 1));
 	out[0] = value;
 	for (uint32_t i = 1; i < n; i++)
 		out[i] = value += out[i];
@@ -273,10 +271,8 @@ static int load_dict(struct scratch *s, const struct cursor *data, const struct 
 {
 	struct cursor c = { h->dict_at, data->at, 0 };
 	uint64_t values[DICT_MAX] = { 0 }, previous = 0, worst = 0;
-	int r = load_values(s, data, h, out, n);
 
-	if (r < 0)
-		return r;
+	TRY(load_values(s, data, h, out, n));
 	for (uint32_t i = 0; i < h->dict_count; i++)
 		values[i] = previous += (uint64_t)get_zigzag(&c);
 	for (uint32_t i = 0; i < n; i++) {

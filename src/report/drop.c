@@ -37,10 +37,7 @@ int table_passes(unsigned table)
 
 int report_writer_keep_last(struct report_writer *w, int64_t keep_ns, uint64_t keep_bytes)
 {
-	int r = report_writer_flush(w);
-
-	if (r < 0)
-		return r;
+	TRY(report_writer_flush(w));
 	w->ring = (struct ring){ .on = 1, .keep_ns = keep_ns, .keep_bytes = keep_bytes, .now = w->ring.now,
 				 .dropped_until = INT64_MIN };
 	w->string_limit = REMEMBERED_STRINGS;
@@ -48,9 +45,7 @@ int report_writer_keep_last(struct report_writer *w, int64_t keep_ns, uint64_t k
 	if (ftruncate(w->fd, (off_t)w->size) < 0)
 		return -errno;
 	w->reserved = 0;
-	r = passing_begin(w);
-	if (r < 0)
-		return r;
+	TRY(passing_begin(w));
 	if (keep_bytes && keep_bytes / 8 < w->journal_limit)
 		w->journal_limit = keep_bytes / 8;
 	return journal_restart(w);
@@ -202,9 +197,7 @@ static int write_skip(struct report_writer *w, struct entry *skip)
 	int r;
 
 	block_skip(&h, skip->last - skip->offset, w->seed);
-	r = output_overwrite(w, &h, sizeof(h), skip->offset);
-	if (r < 0)
-		return r;
+	TRY(output_overwrite(w, &h, sizeof(h), skip->offset));
 	skip->items = 0;
 	r = w->ring.cannot_punch ? 0 : punch(w, skip);
 	if (r == 0)

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/check.h"
+#include "base/cleanup.h"
 
 #define PLANE_LEVEL 1
 #define PLANE_MIN_MATCH 7 /* shorter ones are chance, and dearer than their Huffman codes */
@@ -357,10 +358,7 @@ static void put_head(struct encoder *e, const struct set_head *h)
 
 int encode_set(struct encoder *e, const struct set_rows *rows, int compress, struct buf *out)
 {
-	int r = encoder_room(e, rows->head.rows);
-
-	if (r < 0)
-		return r;
+	TRY(encoder_room(e, rows->head.rows));
 	buf_clear(&e->head);
 	buf_clear(&e->data);
 	put_head(e, &rows->head);

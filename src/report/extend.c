@@ -71,9 +71,7 @@ static int begin(struct report_writer *w, struct report *r, const struct footer 
 	memcpy(w->id, r->id, sizeof(w->id));
 	w->seed = r->seed;
 	w->extends = 1;
-	rc = output_open_temporary(w, err);
-	if (rc < 0)
-		return rc;
+	TRY(output_open_temporary(w, err));
 	/* No recording of that name is meant when the journal is removed. */
 	free(w->journal_path);
 	w->journal_path = path_with(w->part_path, ".journal");

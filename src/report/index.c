@@ -174,16 +174,13 @@ static int index_absent(struct report *r, const struct entry *e)
 static int index_entry(struct report *r, const struct entry *e, void *context)
 {
 	uint32_t block;
-	int rc;
 
 	(void)context;
 	if (e->kind == BLOCK_ABSENT)
 		return index_absent(r, e);
 	if (e->kind < BLOCK_GROUP || e->kind > BLOCK_BLOBS)
 		return 0; /* of a newer minor version */
-	rc = index_block(r, r->map, r->size, e->offset, &block);
-	if (rc < 0)
-		return rc;
+	TRY(index_block(r, r->map, r->size, e->offset, &block));
 	return e->kind == BLOCK_GROUP ? index_group(r, block, e, 0) : index_texts(r, block, e);
 }
 

@@ -110,9 +110,7 @@ static int write_outline(struct outline *o, const struct footer *footer, struct 
 	memcpy(w->id, o->r->id, sizeof(w->id));
 	w->seed = o->r->seed;
 	w->extends = 1; /* the levels of detail are there already */
-	rc = output_open_temporary(w, err);
-	if (rc < 0)
-		return rc;
+	TRY(output_open_temporary(w, err));
 	w->size = 0;
 	rc = copy_blocks(o, footer, err);
 	w->rows = footer->rows - o->left_out;

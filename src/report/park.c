@@ -96,10 +96,7 @@ static void number_anew(struct report_writer *w)
 
 static int move_over(struct report_writer *w, int from)
 {
-	int r = copy_kept(w, from);
-
-	if (r < 0)
-		return r;
+	TRY(copy_kept(w, from));
 	number_anew(w);
 	w->segment_start = w->size;
 	w->segment++;

@@ -46,10 +46,8 @@ static int flush_texts(struct report_writer *w)
 static int take_run(struct report_writer *w)
 {
 	struct passing *p = &w->passing;
-	int r = flush_texts(w);
 
-	if (r < 0)
-		return r;
+	TRY(flush_texts(w));
 	if (!p->free_count)
 		return -ENOSPC;
 	p->run.first = p->free[0].first;

@@ -169,9 +169,7 @@ static int add_block(struct scan *s, const struct block_header *h)
 
 	if (h->kind < BLOCK_GROUP || h->kind > BLOCK_BLOBS)
 		return 0;
-	rc = index_block(s->r, s->base, s->size, s->at, &block);
-	if (rc < 0)
-		return rc;
+	TRY(index_block(s->r, s->base, s->size, s->at, &block));
 	if (h->kind != BLOCK_GROUP)
 		return index_texts(s->r, block, &e);
 	rc = reader_load(s->r, block);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "report/reader_internal.h"
 
 static void text_list_free(struct text_list *list)
@@ -72,15 +73,12 @@ static int ids_rise(const struct text_list *list)
 static int fill_list(const struct block_ref *b, int must_rise, struct text_list *list)
 {
 	struct cursor c = { b->payload, b->payload + b->payload_size, 0 };
-	int rc;
 
 	list->ids = malloc(list->count * sizeof(*list->ids));
 	list->offsets = malloc((list->count + 1) * sizeof(*list->offsets));
 	if (!list->ids || !list->offsets)
 		return -ENOMEM;
-	rc = read_items(&c, list);
-	if (rc < 0)
-		return rc;
+	TRY(read_items(&c, list));
 	list->bodies = (const char *)c.at;
 	if (!texts_terminated(list) || (must_rise && !ids_rise(list)))
 		return -EBADMSG;

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "report/writer_internal.h"
 
 #define FIRST_CAPACITY 16u
@@ -142,15 +143,10 @@ static int track_prepare(struct report_track *t, uint32_t present)
 /* A row that needs more than room: the first one, or one unlike those before. */
 static int put_slowly(struct report_track *t, const int64_t *values, uint32_t present)
 {
-	int r;
-
 	if (!present || (uint64_t)present >> t->column_count)
 		return -EINVAL;
-	if (!t->masks || t->rows == t->capacity || present & ~t->with_room) {
-		r = track_prepare(t, present);
-		if (r < 0)
-			return r;
-	}
+	if (!t->masks || t->rows == t->capacity || present & ~t->with_room)
+		TRY(track_prepare(t, present));
 	if (t->rows == 0)
 		t->mask = present;
 	for (uint32_t left = present; left; left &= left - 1) {
@@ -167,7 +163,6 @@ static int put_slowly(struct report_track *t, const int64_t *values, uint32_t pr
 int track_put(struct report_track *t, const int64_t *values, uint32_t present)
 {
 	int64_t last = t->last;
-	int r;
 
 	if (t->kind == TABLE_KIND_SPAN) {
 		if ((present & 3) != 3 || values[0] < t->last || values[1] < values[0])
@@ -186,9 +181,7 @@ int track_put(struct report_track *t, const int64_t *values, uint32_t present)
 		}
 		t->rows++;
 	} else {
-		r = put_slowly(t, values, present);
-		if (r < 0)
-			return r;
+		TRY(put_slowly(t, values, present));
 	}
 	t->last = last;
 	return 0;
@@ -250,13 +243,10 @@ static void track_full(struct report_writer *w, struct report_track *t)
 int report_append(struct report_track *t, const int64_t *values, uint32_t present)
 {
 	struct report_writer *w = t->writer;
-	int r;
 
 	if (refuses(t))
 		return w->stopped;
-	r = track_put(t, values, present);
-	if (r < 0)
-		return r;
+	TRY(track_put(t, values, present));
 	w->rows++;
 	if (!t->dirty) {
 		t->dirty = 1;

@@ -228,10 +228,8 @@ static int format_cells(struct formatter *f, const struct cell *cells, struct bu
 static int row(struct formatter *f, const struct cell *cells)
 {
 	size_t at = f->widths_known ? 0 : f->sample_rows;
-	int r = format_cells(f, cells, f->sample + at * f->column_count, f->sample_number + at * f->column_count);
 
-	if (r < 0)
-		return r;
+	TRY(format_cells(f, cells, f->sample + at * f->column_count, f->sample_number + at * f->column_count));
 	if (f->widths_known)
 		return write_cells(f, f->sample, f->sample_number);
 	if (++f->sample_rows < FORMAT_SAMPLE_ROWS)
@@ -241,11 +239,10 @@ static int row(struct formatter *f, const struct cell *cells)
 
 static int end(struct formatter *f)
 {
-	int r = f->widths_known ? 0 : settle(f);
-
-	if (r >= 0 && f->spec.kind == FORMAT_TABLE)
-		r = write_rule(f);
-	return r;
+	TRY(f->widths_known ? 0 : settle(f));
+	if (f->spec.kind == FORMAT_TABLE)
+		TRY(write_rule(f));
+	return 0;
 }
 
 const struct format_ops format_column_ops = { begin, row, end };

@@ -73,15 +73,12 @@ static void append_text(struct formatter *f, const char *text, size_t len)
 static int begin(struct formatter *f)
 {
 	CLEANUP(buf_release) struct buf title = BUF_INIT;
-	int r;
 
 	if (f->spec.no_header)
 		return 0;
 	for (size_t i = 0; i < f->column_count; i++) {
 		buf_clear(&title);
-		r = column_title(&title, &f->columns[i], f->unit);
-		if (r < 0)
-			return r;
+		TRY(column_title(&title, &f->columns[i], f->unit));
 		append_separator(f, i);
 		append_text(f, title.data, title.len);
 	}

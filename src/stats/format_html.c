@@ -65,15 +65,13 @@ static int begin(struct formatter *f)
 static int row(struct formatter *f, const struct cell *cells)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
-	int r, number;
+	int number;
 
 	buf_puts(&f->line, "<tr>");
 	for (size_t i = 0; i < f->column_count; i++) {
 		buf_clear(&text);
 		number = cells[i].kind == CELL_NUMBER || cells[i].kind == CELL_REAL;
-		r = cell_format(&text, &cells[i], f->columns[i].display, f->unit, 1);
-		if (r < 0)
-			return r;
+		TRY(cell_format(&text, &cells[i], f->columns[i].display, f->unit, 1));
 		append_tagged(&f->line, "td", number ? " class=\"n\"" : "", text.data, text.len);
 	}
 	buf_puts(&f->line, "</tr>\n");

@@ -9,10 +9,8 @@
 static int append_value(struct formatter *f, size_t column, const struct cell *cell)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
-	int r = cell_format(&text, cell, f->columns[column].display, f->unit, 0);
 
-	if (r < 0)
-		return r;
+	TRY(cell_format(&text, cell, f->columns[column].display, f->unit, 0));
 	if ((cell->kind == CELL_NUMBER || cell->kind == CELL_REAL) && text.len && text.data[0] != 'i' &&
 	    !memchr(text.data, 'n', text.len))
 		return buf_append(&f->line, text.data, text.len);

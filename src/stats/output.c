@@ -10,6 +10,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
+
 extern char **environ;
 
 int stats_output_is_console(const char *target)
@@ -68,7 +70,7 @@ static int open_file(struct stats_output *o, const struct stats_output_place *pl
 {
 	char base[3500];
 	struct stat there;
-	int is_there, r;
+	int is_there;
 
 	if (strcmp(place->target, ".") == 0)
 		default_base(base, sizeof(base), place->input);
@@ -76,9 +78,7 @@ static int open_file(struct stats_output *o, const struct stats_output_place *pl
 		snprintf(base, sizeof(base), "%s", place->target);
 	snprintf(o->path, sizeof(o->path), "%s_%s.%s", base, place->report, format_extension(place->format));
 	o->overwrite = place->overwrite;
-	r = output_place_find(&o->place, o->path, err);
-	if (r < 0)
-		return r;
+	TRY(output_place_find(&o->place, o->path, err));
 	is_there = output_place_stat(&o->place, &there) == 0;
 	if (is_there && !o->overwrite) {
 		output_place_release(&o->place);

@@ -256,13 +256,11 @@ static int write_notes(struct run *run, const struct piece *piece, struct error 
 	FILE *out = remark_stream(run, piece);
 	sqlite3_stmt *statement;
 	const char *text;
-	int r, step, any = 0;
+	int r = 0, step, any = 0;
 
 	if (!file->note || run->options->quiet)
 		return 0;
-	r = prepare(run, piece, file->note, &statement, err);
-	if (r < 0)
-		return r;
+	TRY(prepare(run, piece, file->note, &statement, err));
 	while ((step = sqlite3_step(statement)) == SQLITE_ROW) {
 		text = (const char *)sqlite3_column_text(statement, 0);
 		if (text)
@@ -280,16 +278,14 @@ static int write_notes(struct run *run, const struct piece *piece, struct error 
 static int run_piece(struct run *run, struct piece *piece, struct error *err)
 {
 	sqlite3_stmt *statement;
-	int r, step;
+	int r = 0, step;
 
 	if (!report_file_has_data(piece->file, run->query)) {
 		if (!piece->of_set)
 			say_skipped(run, piece);
 		return 0;
 	}
-	r = prepare(run, piece, piece->file->sql, &statement, err);
-	if (r < 0)
-		return r;
+	TRY(prepare(run, piece, piece->file->sql, &statement, err));
 	if ((size_t)sqlite3_column_count(statement) != piece->file->column_count) {
 		r = error_set(err, EINVAL, "%s line %u: the statement gives %d columns, %zu are declared", piece->file->path,
 			      piece->file->sql_line, sqlite3_column_count(statement), piece->file->column_count);

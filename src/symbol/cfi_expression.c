@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/cleanup.h"
+
 #define DEPTH 32
 #define STEPS 256
 
@@ -213,7 +215,6 @@ int cfi_evaluate(const struct cfi_expression *expression, const struct stack_cop
 		 const uint64_t *registers, uint64_t cfa, uint64_t *ret)
 {
 	struct machine m;
-	int r;
 
 	m.expression = expression;
 	m.copy = copy;
@@ -224,9 +225,7 @@ int cfi_evaluate(const struct cfi_expression *expression, const struct stack_cop
 	for (unsigned steps = 0; m.at < expression->count; steps++) {
 		if (steps == STEPS)
 			return -EBADMSG;
-		r = step(&m, &expression->ops[m.at++]);
-		if (r < 0)
-			return r;
+		TRY(step(&m, &expression->ops[m.at++]));
 	}
 	if (m.depth == 0)
 		return -EBADMSG;

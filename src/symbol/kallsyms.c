@@ -10,6 +10,7 @@
 
 #include "base/array.h"
 #include "base/buf.h"
+#include "base/cleanup.h"
 
 #define READ_SIZE (64u << 10)
 #define NAME_LIMIT 512u        /* the kernel's own */
@@ -184,12 +185,8 @@ static ptrdiff_t take_lines(struct kallsyms *k, const char *data, size_t size)
 	struct line line;
 
 	while (at < end && (newline = memchr(at, '\n', (size_t)(end - at)))) {
-		if (parse(at, newline, &line)) {
-			int r = add(k, &line);
-
-			if (r < 0)
-				return r;
-		}
+		if (parse(at, newline, &line))
+			TRY(add(k, &line));
 		at = newline + 1;
 	}
 	return at - data;

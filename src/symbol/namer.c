@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "symbol/demangle.h"
 #include "symbol/kallsyms.h"
 #include "symbol/perf_map.h"
@@ -96,10 +97,9 @@ static void search_map(struct batch *b, struct symbol_search *s)
 static int name_batch(struct batch *b)
 {
 	struct symbol_search *s;
-	int r = symbol_search_new(&s, b->addresses, b->count);
+	int r;
 
-	if (r < 0)
-		return r;
+	TRY(symbol_search_new(&s, b->addresses, b->count));
 	if (b->module.kind == MODULE_JIT)
 		search_map(b, s);
 	else

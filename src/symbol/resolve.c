@@ -2,13 +2,14 @@
 
 #include <errno.h>
 
+#include "base/cleanup.h"
+
 static int search_debug(struct symbol_search *s, const struct debug_wanted *wanted, struct error *err)
 {
 	struct elf_file *debug;
-	int r = debug_file_find(&debug, wanted);
+	int r;
 
-	if (r < 0)
-		return r;
+	TRY(debug_file_find(&debug, wanted));
 	r = symbol_search_file(s, debug, true, err);
 	elf_file_close(debug);
 	return r;

@@ -171,10 +171,8 @@ static int finish(struct facts *f)
 int answer_session(struct view *v, struct params *p, struct answer *a, struct error *err)
 {
 	struct facts f;
-	int r = begin(&f, v, p, a, err);
 
-	if (r < 0)
-		return r;
+	TRY(begin(&f, v, p, a, err));
 	put_list(&f, "facts", TABLE_META, take_meta);
 	put_list(&f, "processes", TABLE_PROCESS, take_process);
 	put_list(&f, "output", TABLE_OUTPUT_STREAM, take_output);
@@ -184,10 +182,8 @@ int answer_session(struct view *v, struct params *p, struct answer *a, struct er
 int answer_diagnostics(struct view *v, struct params *p, struct answer *a, struct error *err)
 {
 	struct facts f;
-	int r = begin(&f, v, p, a, err);
 
-	if (r < 0)
-		return r;
+	TRY(begin(&f, v, p, a, err));
 	put_list(&f, "diagnostics", TABLE_DIAGNOSTIC, take_diagnostic);
 	put_list(&f, "losses", TABLE_LOSS, take_loss);
 	return finish(&f);

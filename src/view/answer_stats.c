@@ -48,10 +48,8 @@ static int put_list(struct recording *r, const struct catalogue *c, struct buf *
 {
 	struct query *q;
 	struct json_out j;
-	int rc = query_open(&q, r->path, err);
 
-	if (rc < 0)
-		return rc;
+	TRY(query_open(&q, r->path, err));
 	out_begin(&j, out);
 	out_open(&j, '{');
 	out_key(&j, "reports");

@@ -13,6 +13,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
+
 #define SECOND INT64_C(1000000000)
 #define MOST_ANSWER (256u << 20)
 #define PATIENCE_MS 3000 /* for a browser that was told to end */
@@ -74,13 +76,11 @@ static int make_profile(struct devtools *d, struct error *err)
 
 int devtools_open(struct devtools *d, const char *program, int stop_fd, int seconds, struct error *err)
 {
-	int commands[2] = { -1, -1 }, answers[2] = { -1, -1 }, r;
+	int commands[2] = { -1, -1 }, answers[2] = { -1, -1 }, r = 0;
 
 	*d = (struct devtools){ .browser = -1, .to_fd = -1, .from_fd = -1, .stop_fd = stop_fd, .next_id = 1,
 				.deadline = now() + seconds * SECOND };
-	r = make_profile(d, err);
-	if (r < 0)
-		return r;
+	TRY(make_profile(d, err));
 	if (pipe2(commands, O_CLOEXEC) < 0 || pipe2(answers, O_CLOEXEC) < 0)
 		r = error_set_errno(err, errno, "%s cannot be started", program);
 	d->browser = r < 0 ? -1 : fork();

@@ -17,10 +17,9 @@
 /* Sonde's own metrics folder, the last, also has sets, of another kind. */
 static int load_from(struct view_texts *texts, const char *const *folders, size_t count, struct error *err)
 {
-	int r = sections_load(&texts->sections, folders, count - 1, err);
+	int r;
 
-	if (r < 0)
-		return r;
+	TRY(sections_load(&texts->sections, folders, count - 1, err));
 	r = glossary_load(&texts->glossary, folders, count, err);
 	if (r < 0)
 		sections_release(&texts->sections);
@@ -128,12 +127,9 @@ void recording_kernels_release(struct recording *r)
 static int begin_baseline(struct kernel_view *kv, int64_t number, int64_t against, struct error *err)
 {
 	struct kernel_results *results;
-	int r;
 
 	kv->other = view_take(kv->view, (size_t)number);
-	r = recording_kernels(kv->other, &kv->texts->sections, kv->view->options.operators, &results, err);
-	if (r < 0)
-		return r;
+	TRY(recording_kernels(kv->other, &kv->texts->sections, kv->view->options.operators, &results, err));
 	if (against >= (int64_t)results->count)
 		return error_set(err, EINVAL, "The baseline has %zu kernels", results->count);
 	kv->baseline = (struct baseline){ .results = *results, .matches = calloc(results->count + 1, sizeof(*kv->baseline.matches)) };

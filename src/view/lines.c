@@ -244,10 +244,7 @@ static void put_lines(struct finder *f, struct row *row, unsigned count)
 /* Nobody reads meanwhile. */
 static int find_and_put(struct finder *f, struct row *row)
 {
-	int rc = find_lines(f, row);
-
-	if (rc < 0)
-		return rc;
+	TRY(find_lines(f, row));
 	pthread_mutex_lock(&f->r->use_lock);
 	while (f->r->readers)
 		pthread_cond_wait(&f->r->unused, &f->r->use_lock);

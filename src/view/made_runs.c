@@ -27,10 +27,8 @@ static int core_event(struct making *m, struct core *cores, int64_t number, enum
 {
 	struct made_track track = { .kind = ROW_CPU, .place = number };
 	struct core *core = &cores[number];
-	int rc = core->track ? 0 : making_track(m, table, &track, &core->track);
 
-	if (rc < 0)
-		return rc;
+	TRY(core->track ? 0 : making_track(m, table, &track, &core->track));
 	/* Clocks of cores may disagree by a little. */
 	if (core->free > e->start)
 		e->start = core->free;

@@ -30,10 +30,9 @@ int place_load(struct recording *r, struct place *p)
 	const struct piece *piece = lane->row == LANE_NO_ROW ? NULL : lane_piece(r, lane, p->index);
 	const struct chunk *c;
 	uint64_t at;
-	int rc = piece ? store_chunk(r, piece, &c) : -ENOENT;
+	int rc = 0;
 
-	if (rc < 0)
-		return rc;
+	TRY(piece ? store_chunk(r, piece, &c) : -ENOENT);
 	at = p->index - piece->first;
 	if (at < c->rows) {
 		p->start = c->start[at];

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "view/recording.h"
 #include "view/store_items.h"
 
@@ -13,11 +14,10 @@ static int read_columns(struct recording *r, const struct piece *p, uint32_t row
 {
 	static const uint8_t columns[READ_COUNT] = { COLUMN_LOD_TABLE, COLUMN_LOD_ROWS, COLUMN_LOD_START, COLUMN_LOD_WIDTH,
 						     COLUMN_LOD_LEAST, COLUMN_LOD_MOST, COLUMN_LOD_MEAN, COLUMN_LOD_LAST };
-	int rc = 0;
 
-	for (unsigned c = 0; c < READ_COUNT && rc >= 0; c++)
-		rc = report_column(piece_report(r, p), TABLE_LOD, p->summary, columns[c], values + (size_t)c * rows, NULL);
-	return rc;
+	for (unsigned c = 0; c < READ_COUNT; c++)
+		TRY(report_column(piece_report(r, p), TABLE_LOD, p->summary, columns[c], values + (size_t)c * rows, NULL));
+	return 0;
 }
 
 static double real(int64_t bits)

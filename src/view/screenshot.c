@@ -180,9 +180,7 @@ static int write_picture(struct shot *s, struct error *err)
 
 	if (!text)
 		return error_set(err, EPROTO, "The browser gave no picture");
-	r = output_place_find(&place, s->wanted->path, err);
-	if (r < 0)
-		return r;
+	TRY(output_place_find(&place, s->wanted->path, err));
 	r = write_part(&place, text, len);
 	output_place_release(&place);
 	return r < 0 ? error_set_errno(err, -r, "'%s' cannot be written", s->wanted->path) : 0;

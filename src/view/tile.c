@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/check.h"
+#include "base/cleanup.h"
 #include "report/detail.h"
 #include "view/coarse.h"
 #include "view/lines.h"
@@ -251,7 +252,6 @@ static int add_piece(struct tile *t, struct recording *r, const struct piece *p,
 {
 	const struct summary *s = NULL;
 	const struct chunk *c;
-	int rc;
 
 	if (p->summary != NO_SUMMARY && (p->absent || ((coarse || p->summary_level <= t->level) && !lists_points(t))) &&
 	    store_summary(r, p, &s) == 0) {
@@ -259,9 +259,7 @@ static int add_piece(struct tile *t, struct recording *r, const struct piece *p,
 		store_give(r->store, s);
 		return 0;
 	}
-	rc = store_chunk(r, p, &c);
-	if (rc < 0)
-		return rc;
+	TRY(store_chunk(r, p, &c));
 	add_rows(t, p, c, before);
 	store_give(r->store, c);
 	return 0;

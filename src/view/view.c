@@ -121,10 +121,9 @@ int view_answer(struct view *v, const char *uri, struct buf *ret, struct error *
 	struct answer a = { 0 };
 	struct params params;
 	const struct route *route;
-	int r = params_parse(&params, uri, err);
+	int r;
 
-	if (r < 0)
-		return r;
+	TRY(params_parse(&params, uri, err));
 	route = route_find(params.path);
 	if (!route) {
 		r = error_set(err, ENOENT, "There is nothing here");

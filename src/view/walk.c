@@ -4,6 +4,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
+#include "base/cleanup.h"
 #include "query/parallel.h"
 #include "view/store_items.h"
 
@@ -16,11 +17,9 @@ int walk_piece(struct recording *r, const struct piece *p, int64_t from, int64_t
 {
 	struct store_item *item;
 	const struct chunk *c;
-	int rc = chunk_make(r, p, &item);
 
 	*ret = (struct walk_rows){ 0 };
-	if (rc < 0)
-		return rc;
+	TRY(chunk_make(r, p, &item));
 	c = ret->chunk = &item->content.chunk;
 	ret->end = c->rows;
 	while (ret->begin < ret->end && !event_touches(c->start[ret->begin], c->end[ret->begin], from, to))

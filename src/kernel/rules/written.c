@@ -131,15 +131,12 @@ static bool is_step(struct text_piece name, struct text_piece *ret_deed, struct 
 static int begin_list(struct rule_reader *r, bool is_lines, struct text_piece name)
 {
 	struct written_list *grown;
-	int result;
 
 	if (r->rule->case_count)
 		return rule_refuse(r, "lists come before cases");
 	if (r->rule->list_count == WRITTEN_MOST_LISTS)
 		return rule_refuse(r, "there are more than %d lists", WRITTEN_MOST_LISTS);
-	result = check_new_name(r, name);
-	if (result < 0)
-		return result;
+	TRY(check_new_name(r, name));
 	grown = rule_grow(r->rule->lists, r->rule->list_count, sizeof(*grown));
 	if (!grown)
 		return rule_no_memory(r);

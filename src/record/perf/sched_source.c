@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "record/perf/perf.h"
 #include "record/perf/sched.h"
 #include "record/session.h"
@@ -54,10 +55,7 @@ static void settle_syscalls(struct perf *p)
 
 static int settle_wakeup(struct perf *p, enum perf_kind kind, const char *name, struct trace_point *point)
 {
-	int result = trace_point_find(name, point);
-
-	if (result < 0)
-		return result;
+	TRY(trace_point_find(name, point));
 	perf_attr_tracepoint(&p->attrs[kind], point->id, p->sched.wakeup_ring);
 	return perf_try_event(p, &p->attrs[kind]);
 }
