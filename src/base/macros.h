@@ -3,6 +3,7 @@
 #define SONDE_BASE_MACROS_H
 
 #define BIT(number) (1u << (number))
+#define BIT64(number) (1ull << (number))
 /* All bits up to that one. */
 #define BITS_TO(last) ((1u << ((last) + 1)) - 1)
 

@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "base/cache_folder.h"
+#include "base/cleanup.h"
+#include "base/macros.h"
 #include "cli/kernel_options.h"
 #include "cli/section_folders.h"
 #include "cli/string_list.h"
@@ -20,7 +22,7 @@ static bool find_folders(struct cli *cli, const struct kernel_fields *fields, st
 		command_fail(cli, &kernel_command, "Not enough memory");
 		return false;
 	}
-	for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++) {
+	for (size_t i = 0; i < COUNT_OF(own); i++) {
 		if (share_folder(own[i], path, sizeof(path)) < 0) {
 			command_fail(cli, &kernel_command, "share/%s is missing beside the program", own[i]);
 			return false;
@@ -62,11 +64,10 @@ int kernel_split(const struct option_texts *texts, struct string_list *ret)
 	const char *text = NULL;
 	char piece[4096];
 	size_t at = 0;
-	int r = 0;
 
-	while (r >= 0 && next_piece(texts, &at, &text, piece, sizeof(piece)))
-		r = string_list_addf(ret, "%s", piece);
-	return r;
+	while (next_piece(texts, &at, &text, piece, sizeof(piece)))
+		TRY(string_list_addf(ret, "%s", piece));
+	return 0;
 }
 
 static int make(const struct kernel_fields *fields, const struct kernel_texts *texts, struct kernel_chosen *c, struct choice *ret,

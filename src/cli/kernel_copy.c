@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/array.h"
+#include "base/cleanup.h"
 #include "base/output_place.h"
 #include "cli/kernel_filter.h"
 #include "cli/kernel_output.h"
@@ -38,7 +39,8 @@ static int copy_bytes(const char *from, const struct output_place *to)
 	umask(before);
 	if (target >= 0 && close(target) != 0 && r == 0)
 		r = -errno;
-	r = r < 0 ? r : output_place_keep(to, true);
+	if (r == 0)
+		r = output_place_keep(to, true);
 	if (r < 0)
 		unlinkat(to->folder, to->part, 0);
 	return r;
@@ -181,13 +183,10 @@ static int look_at_file(void *context, const int64_t *v, uint32_t present)
 
 static int look(struct part *p, struct report *report)
 {
-	int r = report_each_row(report, TABLE_KERNEL_SOURCE, COLUMN_KERNEL_SOURCE_CODE + 1, look_at_source, p);
-
-	if (r >= 0)
-		r = report_each_row(report, TABLE_KERNEL_INSTRUCTION, COLUMN_KERNEL_INSTRUCTION_FILE + 1, look_at_instruction, p);
-	if (r >= 0)
-		r = report_each_row(report, TABLE_KERNEL_CODE, COLUMN_KERNEL_CODE_IMAGE + 1, look_at_code, p);
-	return r < 0 ? r : report_each_row(report, TABLE_KERNEL_FILE, COLUMN_KERNEL_FILE_TEXT + 1, look_at_file, p);
+	TRY(report_each_row(report, TABLE_KERNEL_SOURCE, COLUMN_KERNEL_SOURCE_CODE + 1, look_at_source, p));
+	TRY(report_each_row(report, TABLE_KERNEL_INSTRUCTION, COLUMN_KERNEL_INSTRUCTION_FILE + 1, look_at_instruction, p));
+	TRY(report_each_row(report, TABLE_KERNEL_CODE, COLUMN_KERNEL_CODE_IMAGE + 1, look_at_code, p));
+	return report_each_row(report, TABLE_KERNEL_FILE, COLUMN_KERNEL_FILE_TEXT + 1, look_at_file, p);
 }
 
 static int place(struct part *p, const struct kernel_results *results)

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/cleanup.h"
 #include "cli/kernel_filter.h"
 #include "cli/kernel_clocks.h"
 #include "cli/kernel_options.h"
@@ -269,9 +270,7 @@ static int name_outputs(struct counting *c, struct error *err)
 	}
 	if (!c->fields->csv || !ends_in(name, ".csv"))
 		return kernel_output_path(name, report_ending(c), overwrite, c->report, sizeof(c->report), err);
-	r = kernel_output_path(name, ".csv", overwrite, c->csv, sizeof(c->csv), err);
-	if (r < 0)
-		return r;
+	TRY(kernel_output_path(name, ".csv", overwrite, c->csv, sizeof(c->csv), err));
 	/* The report lies beside it. */
 	snprintf(c->report, sizeof(c->report), "%.*s%s", (int)(strlen(c->csv) - 4 < PATH_MAX - 10 ? strlen(c->csv) - 4 : 0), c->csv,
 		 report_ending(c));

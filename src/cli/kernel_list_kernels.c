@@ -6,6 +6,7 @@
 
 #include "base/array.h"
 #include "base/json_text.h"
+#include "base/macros.h"
 #include "cli/kernel_filter.h"
 #include "cli/kernel_options.h"
 #include "cli/kernel_output.h"
@@ -37,7 +38,7 @@ struct kernel_list {
 static int trace(struct cli *cli, char *output, const struct options_parsed *program, struct record_result *result)
 {
 	static const char *const fixed[] = { "--trace=cuda", "--sample=none", "--cpuctxsw=none", "--force-overwrite=true", "--output" };
-	size_t first = sizeof(fixed) / sizeof(fixed[0]);
+	size_t first = COUNT_OF(fixed);
 	char **words = calloc(first + (size_t)program->word_count + 2, sizeof(*words));
 	struct options_parsed parsed = OPTIONS_PARSED_INIT;
 	struct profile_setup setup = { .style = OUTPUT_SONDE };

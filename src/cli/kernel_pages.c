@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/macros.h"
 #include "base/output_place.h"
 #include "cli/confine_reader.h"
 #include "cli/kernel_filter.h"
@@ -205,7 +206,7 @@ bool kernel_check_reports(struct cli *cli, const struct kernel_fields *fields)
 	const char *const names[] = { fields->baseline, fields->operators };
 	bool ok = true;
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]) && ok; i++) {
+	for (size_t i = 0; i < COUNT_OF(names) && ok; i++) {
 		struct opened_report opened;
 		struct report *report;
 		struct error err;

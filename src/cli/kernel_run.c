@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/macros.h"
 #include "cli/kernel_options.h"
 #include "cli/kernel_output.h"
 #include "cli/kernel_source.h"
@@ -61,7 +62,7 @@ static char *preload_word(const char *library)
 static char **profile_words(const struct kernel_run *run, char *preload, size_t *count)
 {
 	static const char *const fixed[] = { "--trace=none", "--sample=none", "--cpuctxsw=none", "--force-overwrite=true", "--output" };
-	size_t first = sizeof(fixed) / sizeof(fixed[0]);
+	size_t first = COUNT_OF(fixed);
 	char **words = calloc(first + run->argc + 4, sizeof(*words));
 
 	if (!words)

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/json_text.h"
 #include "base/nearest.h"
 #include "kernel/throughput.h"
@@ -92,11 +93,10 @@ static int add_parts(const char *metric, struct string_list *ret)
 {
 	size_t len = metric_base_len(metric);
 	const char *const *part = throughput_parts(metric, len);
-	int r = 0;
 
-	for (; part && *part && r >= 0; part++)
-		r = string_list_addf(ret, "%s%s", *part, metric[len] ? metric + len : ".avg.pct_of_peak_sustained_elapsed");
-	return r;
+	for (; part && *part; part++)
+		TRY(string_list_addf(ret, "%s%s", *part, metric[len] ? metric + len : ".avg.pct_of_peak_sustained_elapsed"));
+	return 0;
 }
 
 /* A word of --metrics as names of metrics. */

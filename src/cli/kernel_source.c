@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/macros.h"
 #include "kernel/page_source.h"
 
 static bool begins(const char *text, const char *with)
@@ -58,7 +59,7 @@ static enum kind kind_of(const char *metric)
 		return OVER_TIME;
 	if (begins(metric, "smsp__pcsamp_") || begins(metric, "group:smsp__pcsamp_"))
 		return SAMPLED;
-	for (size_t i = 0; i < sizeof(counted) / sizeof(counted[0]); i++) {
+	for (size_t i = 0; i < COUNT_OF(counted); i++) {
 		size_t len = strlen(counted[i]);
 
 		if (begins(metric, counted[i]) && (counted[i][len - 1] == '_' || !metric[len]))

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/macros.h"
 #include "fmt/kernel_wire.h"
 
 #define ADMIN_LINE "options nvidia NVreg_RestrictProfilingToAdminUsers=0"
@@ -74,7 +75,7 @@ static size_t holder_of(const char *name)
 	size_t i;
 
 	/* The kernel keeps 15 letters. */
-	for (i = 0; i < sizeof(holders) / sizeof(holders[0]); i++)
+	for (i = 0; i < COUNT_OF(holders); i++)
 		if (strncmp(name, holders[i].name, 15) == 0)
 			break;
 	return i;
@@ -113,7 +114,7 @@ static bool tell_holder(FILE *out, const struct doctor_host *host, const char *p
 	if (!doctor_read(host, path, name, sizeof(name)))
 		return false;
 	which = holder_of(name);
-	if (which == sizeof(holders) / sizeof(holders[0]))
+	if (which == COUNT_OF(holders))
 		return false;
 	snprintf(path, sizeof(path), "%s/proc/%s", host->root, pid);
 	open = has_gpu_open(path);
@@ -161,7 +162,7 @@ bool kernel_is_collective(const char *name)
 	static const char *const parts[] = { "nccl", "rccl", "nvshmem", "allreduce", "all_reduce", "allgather", "all_gather", "reduce_scatter",
 					     "reducescatter", "alltoall", "all_to_all", "cross_device_reduce", "multimem" };
 
-	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+	for (size_t i = 0; i < COUNT_OF(parts); i++)
 		if (strcasestr(name, parts[i]))
 			return true;
 	return false;

@@ -1,4 +1,5 @@
 #include "fmt/nsys_columns.h"
+#include "base/macros.h"
 
 #define TABLE(NAME, ...) static const struct nsys_declared NAME##_columns[] = {
 #define COLUMN(its_name, type, ...) { #its_name, type },
@@ -8,7 +9,7 @@
 #include "fmt/nsys.def"
 
 const struct nsys_declared_table nsys_declared[NSYS_TABLE_COUNT] = {
-#define TABLE(NAME, ...) { #NAME, NAME##_columns, sizeof(NAME##_columns) / sizeof(NAME##_columns[0]) },
+#define TABLE(NAME, ...) { #NAME, NAME##_columns, COUNT_OF(NAME##_columns) },
 #define COLUMN(...)
 #define INDEXED(...)
 #define HIDDEN(...)

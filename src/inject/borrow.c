@@ -12,6 +12,7 @@
 #include <time.h>
 
 #include "base/cleanup.h"
+#include "base/macros.h"
 #include "inject/restart.h"
 
 /* The thread stands until it is seen to: at first we do not sleep between looks, then briefly, a fifth
@@ -22,9 +23,10 @@
 #define SYSCALL_STOP (SIGTRAP | 0x80)
 /* What is not blocked, for the thread that is started inherits it: SIGSETXID of the C library, as a thread that changes the user waits
  * for all others to take it; and faults, which the program's handler must see. */
-#define BIT(number) (1ull << ((number) - 1))
+#define IN_MASK(signal) BIT64((signal) - 1)
 #define MASK_WHILE_BORROWED \
-	(~(BIT(33) | BIT(SIGSEGV) | BIT(SIGBUS) | BIT(SIGFPE) | BIT(SIGILL) | BIT(SIGTRAP) | BIT(SIGSYS) | BIT(SIGABRT)))
+	(~(IN_MASK(33) | IN_MASK(SIGSEGV) | IN_MASK(SIGBUS) | IN_MASK(SIGFPE) | IN_MASK(SIGILL) | IN_MASK(SIGTRAP) | IN_MASK(SIGSYS) | \
+	   IN_MASK(SIGABRT)))
 
 static int get_registers(const struct borrowed *b, arch_thread_registers *ret)
 {

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buf.h"
 #include "fmt/cuda_wire.h"
 #include "query/facts.h"
 

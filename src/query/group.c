@@ -80,25 +80,12 @@ void group_table_release(struct group_table *t)
 	*t = (struct group_table){ 0 };
 }
 
-static int grow_values(struct group *group, size_t needed)
+static int room_for_values(struct group *group, size_t more)
 {
-	size_t cap = group->cap ? group->cap : 8;
-	void *grown;
+	bool room = group->is_narrow ? ARRAY_ROOM(group->narrow, group->count, group->cap, more) :
+				       ARRAY_ROOM(group->values, group->count, group->cap, more);
 
-	while (cap < needed)
-		cap *= 2;
-	if (group->is_narrow)
-		grown = realloc(group->narrow, cap * sizeof(*group->narrow));
-	else
-		grown = realloc(group->values, cap * sizeof(*group->values));
-	if (!grown)
-		return -ENOMEM;
-	if (group->is_narrow)
-		group->narrow = grown;
-	else
-		group->values = grown;
-	group->cap = cap;
-	return 0;
+	return room ? 0 : -ENOMEM;
 }
 
 /* From here on the group keeps numbers in full. */
@@ -119,7 +106,7 @@ static int widen(struct group *group)
 
 int group_add_value(struct group *group, int64_t value)
 {
-	int r = group->count == group->cap ? grow_values(group, group->count + 1) : 0;
+	int r = room_for_values(group, 1);
 
 	if (r >= 0 && group->is_narrow) {
 		if ((uint64_t)value <= UINT32_MAX) {
@@ -151,8 +138,8 @@ int group_take_values(struct group *to, struct group *from)
 	}
 	if (to->is_narrow != from->is_narrow)
 		r = widen(to->is_narrow ? to : from);
-	if (r >= 0 && to->cap - to->count < from->count)
-		r = grow_values(to, to->count + from->count);
+	if (r >= 0)
+		r = room_for_values(to, from->count);
 	if (r < 0)
 		return r;
 	if (to->is_narrow)

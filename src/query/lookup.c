@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/cleanup.h"
 
 int mapped_piece(struct query *q, const struct mapped_table *table, uint64_t piece, unsigned *ret_source,
@@ -44,17 +45,11 @@ static int is_sorted(const struct column_lookup *l)
 
 static int add_group(struct column_lookup *l, struct scan *s, uint32_t piece, size_t *cap)
 {
-	struct lookup_entry *grown;
 	const struct vector *v;
 
 	TRY(scan_vector(s, l->column, &v));
-	if (*cap - l->count < s->rows) {
-		*cap = *cap * 2 + s->rows;
-		grown = *cap < SIZE_MAX / sizeof(*grown) ? realloc(l->entries, *cap * sizeof(*grown)) : NULL;
-		if (!grown)
-			return -ENOMEM;
-		l->entries = grown;
-	}
+	if (!ARRAY_ROOM(l->entries, l->count, *cap, s->rows))
+		return -ENOMEM;
 	for (uint32_t row = s->first; row < s->limit; row++)
 		if (!vector_is_null(v, row) && scan_row_visible(s, row))
 			l->entries[l->count++] = (struct lookup_entry){ vector_value(v, row), piece, row };

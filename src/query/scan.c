@@ -74,6 +74,7 @@ int scan_raw(struct scan *s, unsigned column, struct scan_column **ret)
 	const struct report_group *group = report_group(s->q->report, source->table, s->group);
 	struct scan_column *raw = &s->raw[column];
 
+	CHECK(column < COUNT_OF(s->raw));
 	*ret = raw;
 	if (raw->loaded)
 		return 0;
@@ -359,6 +360,7 @@ int scan_vector(struct scan *s, unsigned column, const struct vector **ret)
 	struct scan_column *raw;
 	int r = 0, kind;
 
+	CHECK(column < COUNT_OF(s->made));
 	*ret = &v->vector;
 	if (v->made)
 		return 0;

@@ -5,18 +5,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/cleanup.h"
 #include "base/hash.h"
+#include "base/hash_index.h"
 #include "base/macros.h"
 #include "base/sort.h"
 #include "query/parallel.h"
 #include "query/scope.h"
 
-/* Rows under construction, found by owner and stack. */
+/* Rows under construction, found by owner, stack and call. */
 struct weight_table {
-	struct stack_weight *rows; /* count 0 = free */
-	size_t slot_count;
-	size_t count;
+	struct stack_weight *rows;
+	size_t count, cap;
+	struct hash_index index;
 };
 
 struct collecting {
@@ -33,47 +35,23 @@ struct collecting {
 	struct weight_table workers[PARALLEL_MAX];
 };
 
-static size_t slot_of(const struct weight_table *t, const struct stack_weight *w)
-{
-	size_t at = hash_mix(((uint64_t)w->owner << 32 | w->stack) + w->call * 0x9e3779b97f4a7c15ull) &
-		    (t->slot_count - 1);
-
-	while (t->rows[at].count && (t->rows[at].stack != w->stack || t->rows[at].owner != w->owner ||
-				     t->rows[at].call != w->call))
-		at = (at + 1) & (t->slot_count - 1);
-	return at;
-}
-
-static int grow_table(struct weight_table *t)
-{
-	struct weight_table larger = { NULL, t->slot_count ? t->slot_count * 2 : 1024, t->count };
-
-	larger.rows = calloc(larger.slot_count, sizeof(*larger.rows));
-	if (!larger.rows)
-		return -ENOMEM;
-	for (size_t i = 0; i < t->slot_count; i++)
-		if (t->rows[i].count)
-			larger.rows[slot_of(&larger, &t->rows[i])] = t->rows[i];
-	free(t->rows);
-	*t = larger;
-	return 0;
-}
-
 static int add_weight(struct weight_table *t, const struct stack_weight *more)
 {
+	uint64_t hash = hash_mix(((uint64_t)more->owner << 32 | more->stack) + hash_mix(more->call));
+	struct hash_probe at = hash_probe(hash);
 	struct stack_weight *row;
-	int r;
 
-	if (t->count * 2 >= t->slot_count && (r = grow_table(t)) < 0)
-		return r;
-	row = &t->rows[slot_of(t, more)];
-	if (!row->count) {
-		*row = *more;
-		t->count++;
-		return 0;
+	while (hash_next(&t->index, &at)) {
+		row = &t->rows[at.item];
+		if (row->stack == more->stack && row->owner == more->owner && row->call == more->call) {
+			row->count += more->count;
+			row->weight += more->weight;
+			return 0;
+		}
 	}
-	row->count += more->count;
-	row->weight += more->weight;
+	if (!ARRAY_ROOM(t->rows, t->count, t->cap, 1) || !hash_index_add(&t->index, hash, t->count))
+		return -ENOMEM;
+	t->rows[t->count++] = *more;
 	return 0;
 }
 
@@ -286,20 +264,13 @@ static int compare_weights(const void *a, const void *b)
 static int merge(struct collecting *c, struct stack_weights *w, unsigned width)
 {
 	struct weight_table *all = &c->workers[0];
-	int r = 0;
 
 	for (unsigned i = 1; i < width; i++)
-		for (size_t k = 0; r >= 0 && k < c->workers[i].slot_count; k++)
-			if (c->workers[i].rows[k].count)
-				r = add_weight(all, &c->workers[i].rows[k]);
-	if (r < 0)
-		return r;
-	w->rows = calloc(all->count + 1, sizeof(*w->rows));
-	if (!w->rows)
-		return -ENOMEM;
-	for (size_t k = 0; k < all->slot_count; k++)
-		if (all->rows[k].count)
-			w->rows[w->count++] = all->rows[k];
+		for (size_t k = 0; k < c->workers[i].count; k++)
+			TRY(add_weight(all, &c->workers[i].rows[k]));
+	w->rows = all->rows;
+	w->count = all->count;
+	all->rows = NULL;
 	sort_items(w->rows, w->count, sizeof(*w->rows), compare_weights);
 	return 0;
 }
@@ -366,8 +337,10 @@ int stack_weights_collect(struct stack_weights *ret, struct query *q, const char
 	}
 	if (r >= 0)
 		r = merge(&c, ret, width);
-	for (unsigned i = 0; i < PARALLEL_MAX; i++)
+	for (unsigned i = 0; i < PARALLEL_MAX; i++) {
 		free(c.workers[i].rows);
+		hash_index_release(&c.workers[i].index);
+	}
 	free(c.owner_of_piece);
 	if (r < 0)
 		stack_weights_release(ret);

@@ -8,6 +8,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "base/macros.h"
+#include "base/secrets.h"
 #include "base/error.h"
 #include "base/options.h"
 #include "base/secrets.h"
@@ -23,7 +25,7 @@ enum trace_source {
 	TRACE_SOURCE_COUNT
 };
 
-#define TRACE_BIT(source) ((uint64_t)1 << (source))
+#define TRACE_BIT(source) BIT64(source)
 
 enum profile_wait {
 	PROFILE_WAIT_PRIMARY, /* the recording ends with the program started */

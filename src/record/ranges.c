@@ -39,24 +39,9 @@ static struct lane_set *lanes_of(struct traced_process *p, struct traced_thread 
 
 static int add_lane(struct session *s, struct lane_set *set, uint32_t *ret)
 {
-	uint32_t cap = set->cap ? set->cap * 2 : 64;
-	struct lane *lanes;
-	uint64_t *bits;
-
-	if (set->count == MAX_LANES)
+	if (set->count == MAX_LANES || !ARRAY_ROOM(set->lanes, set->count, set->cap, 1) ||
+	    !ARRAY_REACH(set->free_lanes, set->free_words, set->count / 64))
 		return -1;
-	if (set->count == set->cap) {
-		lanes = realloc(set->lanes, cap * sizeof(*lanes));
-		if (!lanes)
-			return -1;
-		set->lanes = lanes;
-		bits = realloc(set->free_lanes, cap / 64 * sizeof(*bits));
-		if (!bits)
-			return -1;
-		memset(bits + set->cap / 64, 0, (cap - set->cap) / 64 * sizeof(*bits));
-		set->free_lanes = bits;
-		set->cap = cap;
-	}
 	set->lanes[set->count] = (struct lane){
 		.track = session_track(s, TABLE_SLICE, TRACK_NVTX_STARTEND, set->process,
 				       set->thread, set->domain, set->count),
@@ -89,20 +74,15 @@ static int take_lane(struct session *s, struct lane_set *set, int64_t start, uin
 
 static struct open_range *new_range(struct traced_process *p, uint32_t *ret_index)
 {
-	struct open_range *grown;
-	uint32_t cap = p->range_cap ? p->range_cap * 2 : 16;
+	uint32_t before = p->range_cap;
 
 	if (!p->range_free) {
-		grown = realloc(p->ranges, cap * sizeof(*grown));
-		if (!grown)
+		if (!ARRAY_REACH(p->ranges, p->range_cap, before))
 			return NULL;
-		p->ranges = grown;
-		for (uint32_t i = cap; i-- > p->range_cap;) {
-			p->ranges[i].used = 0;
+		for (uint32_t i = p->range_cap; i-- > before;) {
 			p->ranges[i].lane = p->range_free;
 			p->range_free = i + 1;
 		}
-		p->range_cap = cap;
 	}
 	*ret_index = p->range_free - 1;
 	p->range_free = p->ranges[*ret_index].lane;

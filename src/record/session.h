@@ -35,6 +35,7 @@ struct lane_set {
 	uint64_t *free_lanes;  /* one bit per lane */
 	uint32_t count;
 	uint32_t cap;
+	uint32_t free_words;
 };
 
 /* An event's attributes, as far as the columns of SLICE and INSTANT have them. */

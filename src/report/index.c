@@ -28,26 +28,6 @@ int index_block(struct report *r, const uint8_t *base, uint64_t size, uint64_t o
 	return 0;
 }
 
-static int grow_groups(struct table_groups *t)
-{
-	size_t capacity = t->capacity ? t->capacity * 2 : 16;
-	struct report_group *groups;
-	struct place *places;
-
-	if (t->count < t->capacity)
-		return 0;
-	groups = realloc(t->groups, capacity * sizeof(*groups));
-	if (!groups)
-		return -ENOMEM;
-	t->groups = groups;
-	places = realloc(t->places, capacity * sizeof(*places));
-	if (!places)
-		return -ENOMEM;
-	t->places = places;
-	t->capacity = capacity;
-	return 0;
-}
-
 static int group_possible(const struct table_schema *schema, const struct entry *e, uint32_t skip)
 {
 	if (e->items == 0 || e->items > SET_MAX_ROWS || skip >= e->items)
@@ -71,7 +51,7 @@ int index_group(struct report *r, uint32_t block, const struct entry *e, uint32_
 		reader_note(r, "an impossible group of table %s was skipped", schema->name);
 		return 0;
 	}
-	if (grow_groups(t) < 0)
+	if (!LIST_ROOM(t->groups, t->count) || !LIST_ROOM(t->places, t->count))
 		return -ENOMEM;
 	t->groups[t->count] = (struct report_group){
 		.track = e->track,

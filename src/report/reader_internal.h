@@ -37,7 +37,6 @@ struct table_groups {
 	struct report_group *groups;
 	struct place *places;
 	size_t count;
-	size_t capacity;
 	uint64_t rows;
 	struct report_group *absent;
 	size_t absent_count;

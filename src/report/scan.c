@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/check.h"
 #include "base/cleanup.h"
 #include "base/idmap.h"
 #include "report/reader_internal.h"
@@ -234,10 +235,12 @@ static int scan_blocks(struct scan *s)
 		if (block_here(s, &h)) {
 			rc = add_block(s, &h);
 			s->at += block_span(&h);
+			CHECK(s->at <= s->size);
 			continue;
 		}
 		next = s->is_journal ? s->size : find_block(s, s->at + 8, &budget);
 		next = next < s->size ? next : s->size;
+		CHECK(next > s->at);
 		note_skipped(s, s->at, next);
 		s->at = next;
 	}

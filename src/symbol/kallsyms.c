@@ -32,7 +32,7 @@ struct kallsyms {
 	struct buf names;         /* each ends with a NUL */
 	uint32_t *module_names;   /* places in names */
 	uint64_t *module_starts;
-	uint32_t module_count, module_cap;
+	uint32_t module_count;
 	uint64_t text_start;
 	bool any_line, any_address;
 };
@@ -113,23 +113,6 @@ static int keep_text(struct kallsyms *k, const char *text, size_t len, uint32_t 
 	return 0;
 }
 
-static int grow_modules(struct kallsyms *k)
-{
-	uint32_t cap = k->module_cap ? 2 * k->module_cap : 64;
-	uint32_t *names = realloc(k->module_names, cap * sizeof(*names));
-	uint64_t *starts;
-
-	if (!names)
-		return -ENOMEM;
-	k->module_names = names;
-	starts = realloc(k->module_starts, cap * sizeof(*starts));
-	if (!starts)
-		return -ENOMEM;
-	k->module_starts = starts;
-	k->module_cap = cap;
-	return 0;
-}
-
 /* Symbols of a module stand together: the last one is looked at first. */
 static int module_of(struct kallsyms *k, const struct line *line, uint16_t *ret)
 {
@@ -141,8 +124,8 @@ static int module_of(struct kallsyms *k, const struct line *line, uint16_t *ret)
 			return 0;
 		}
 	}
-	if (k->module_count == MODULE_LIMIT ||
-	    (k->module_count == k->module_cap && grow_modules(k) < 0) ||
+	if (k->module_count == MODULE_LIMIT || !LIST_ROOM(k->module_names, k->module_count) ||
+	    !LIST_ROOM(k->module_starts, k->module_count) ||
 	    keep_text(k, line->module, line->module_len, &k->module_names[k->module_count]) < 0)
 		return -ENOMEM;
 	k->module_starts[k->module_count] = UINT64_MAX;

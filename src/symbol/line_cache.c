@@ -13,6 +13,7 @@
 #include <zlib.h>
 
 #include "base/cache_folder.h"
+#include "base/idmap.h"
 #include "symbol/build_id.h"
 
 #define MAGIC "SLINES1\n"
@@ -35,18 +36,11 @@ struct record_line {
 	uint32_t file;
 };
 
-struct slot {
-	uint64_t address;
-	uint64_t at; /* 1 + place of the record; 0: free */
-};
-
 struct line_cache {
 	struct buf bytes;  /* the file, and behind it what is to be added */
 	size_t saved;
 	char *path;        /* NULL: in memory only */
-	struct slot *slots;
-	size_t slot_count; /* a power of two */
-	size_t used;
+	struct idmap places; /* of records, by address */
 };
 
 void source_lines_release(struct source_lines *lines)
@@ -54,46 +48,6 @@ void source_lines_release(struct source_lines *lines)
 	free(lines->texts);
 	lines->texts = NULL;
 	lines->count = 0;
-}
-
-static struct slot *find_slot(const struct line_cache *c, uint64_t address)
-{
-	size_t i = (size_t)(address * 0x9e3779b97f4a7c15ull >> 20) & (c->slot_count - 1);
-
-	while (c->slots[i].at && c->slots[i].address != address)
-		i = (i + 1) & (c->slot_count - 1);
-	return &c->slots[i];
-}
-
-static int grow_slots(struct line_cache *c)
-{
-	struct slot *old = c->slots;
-	size_t count = c->slot_count;
-
-	c->slot_count = count ? 2 * count : 256;
-	c->slots = calloc(c->slot_count, sizeof(*c->slots));
-	if (!c->slots) {
-		c->slots = old;
-		c->slot_count = count;
-		return -ENOMEM;
-	}
-	for (size_t i = 0; i < count; i++)
-		if (old[i].at)
-			*find_slot(c, old[i].address) = old[i];
-	free(old);
-	return 0;
-}
-
-static int remember(struct line_cache *c, uint64_t address, size_t at)
-{
-	struct slot *slot;
-
-	if (2 * c->used >= c->slot_count && grow_slots(c) < 0)
-		return -ENOMEM;
-	slot = find_slot(c, address);
-	c->used += !slot->at;
-	*slot = (struct slot){ address, at + 1 };
-	return 0;
 }
 
 static uint32_t checksum(const char *record, uint32_t size)
@@ -135,7 +89,7 @@ static int index_records(struct line_cache *c, size_t from)
 	int r = 0;
 
 	while (r == 0 && (size = record_sound(c->bytes.data + from, c->bytes.len - from, &head))) {
-		r = remember(c, head.address, from);
+		r = idmap_put(&c->places, head.address, from);
 		from += size;
 	}
 	c->bytes.len = from;
@@ -188,7 +142,7 @@ int line_cache_open(struct line_cache **ret, const char *folder, const uint8_t *
 {
 	struct line_cache *c = calloc(1, sizeof(*c));
 	char hex[BUILD_ID_TEXT_SIZE];
-	int r = c ? grow_slots(c) : -ENOMEM;
+	int r = c ? 0 : -ENOMEM;
 
 	build_id_to_text(build_id, build_id_size, hex);
 	if (r == 0 && folder && hex[0]) {
@@ -248,7 +202,7 @@ void line_cache_close(struct line_cache *c)
 	save(c);
 	buf_release(&c->bytes);
 	free(c->path);
-	free(c->slots);
+	idmap_release(&c->places);
 	free(c);
 }
 
@@ -259,15 +213,15 @@ int line_cache_folder(char *ret, size_t size)
 
 int line_cache_get(const struct line_cache *c, uint64_t address, struct source_lines *ret)
 {
-	const struct slot *slot = find_slot(c, address);
+	uint64_t place = idmap_get(&c->places, address);
 	struct record_head head;
 	struct record_line line;
 	const char *record;
 	char *text;
 
-	if (!slot->at)
+	if (place == IDMAP_NONE)
 		return -ENOENT;
-	record = c->bytes.data + slot->at - 1;
+	record = c->bytes.data + place;
 	memcpy(&head, record, sizeof(head));
 	ret->texts = text = malloc(head.size);
 	if (!text)
@@ -319,5 +273,5 @@ int line_cache_put(struct line_cache *c, uint64_t address, const struct source_l
 	}
 	head.crc = checksum(c->bytes.data + at, head.size);
 	memcpy(c->bytes.data + at, &head, sizeof(head));
-	return remember(c, address, at);
+	return idmap_put(&c->places, address, at);
 }

@@ -167,21 +167,21 @@ static void put_names(struct json_out *j, struct recording *r, struct name_sums 
 	name_sums_sort(names);
 	out_key(j, "names");
 	out_open(j, '[');
-	for (size_t i = 0; i < names->used && i < MAX_NAMES; i++) {
-		uint64_t key = names->slots[i].key - 1;
+	for (size_t i = 0; i < names->count && i < MAX_NAMES; i++) {
+		uint64_t key = names->items[i].key;
 
 		out_open(j, '{');
 		out_put_text(j, "kind", row_kind_names[key >> 32]);
 		out_put_integer(j, "name_id", (int64_t)(uint32_t)key);
 		out_key(j, "name");
 		place_put_name(j, r, (uint32_t)key);
-		out_put_integer(j, "count", (int64_t)names->slots[i].count);
-		out_put_integer(j, "total", (int64_t)names->slots[i].time);
-		out_put_real(j, "mean", (double)names->slots[i].time / (double)names->slots[i].count);
+		out_put_integer(j, "count", (int64_t)names->items[i].count);
+		out_put_integer(j, "total", (int64_t)names->items[i].time);
+		out_put_real(j, "mean", (double)names->items[i].time / (double)names->items[i].count);
 		out_close(j, '}');
 	}
 	out_close(j, ']');
-	out_put_integer(j, "different", (int64_t)names->used);
+	out_put_integer(j, "different", (int64_t)names->count);
 }
 
 static int put_sums(struct recording *r, const struct walk *w, const uint8_t *chosen, struct worker_sums *sums, struct buf *out)

@@ -163,7 +163,8 @@ static int merge_tracks(struct finder *f)
 	}
 	for (unsigned i = 0; i < f->count; i++)
 		end_piece(f, &f->cursors[i]);
-	return rc < 0 ? rc : 0;
+	TRY(rc);
+	return 0;
 }
 
 /* Tracks of one table: of kernels, of graphs. */

@@ -5,22 +5,24 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/idmap.h"
+
 struct name_sum {
-	uint64_t key; /* plus 1; 0: free */
+	uint64_t key;
 	uint64_t count;
 	uint64_t time;
 };
 
 struct name_sums {
-	struct name_sum *slots;
-	size_t capacity; /* a power of two, or 0 */
-	size_t used;
+	struct name_sum *items;
+	size_t count, cap;
+	struct idmap numbers; /* places among the items, by key */
 };
 
 /* -ENOMEM. */
 int name_sums_add(struct name_sums *s, uint64_t key, uint64_t count, uint64_t time);
 int name_sums_merge(struct name_sums *to, const struct name_sums *from);
-/* Packs the entries to the front, the longest times first; nothing can be added after it. */
+/* The longest times first; nothing can be added after it. */
 void name_sums_sort(struct name_sums *s);
 void name_sums_release(struct name_sums *s);
 

@@ -4,12 +4,11 @@
 
 struct nvtx_state nvtx_state;
 
-/* FNV-1a over the key and the bytes, folded to 32 bits. */
+/* Over the key and the bytes, folded to 32 bits. */
 uint32_t nvtx_hash(uint64_t key, const void *bytes, size_t size)
 {
-	uint64_t hash = (HASH_START ^ key) * 0x100000001b3u;
+	uint64_t hash = hash_bytes(HASH_START ^ hash_mix(key), bytes, size);
 
-	hash = hash_bytes(hash ^ hash >> 29, bytes, size);
 	return (uint32_t)(hash ^ hash >> 32);
 }
 
