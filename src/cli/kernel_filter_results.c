@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/hash.h"
 #include "cli/kernel_filter.h"
 #include "fmt/frame_filter.h"
@@ -223,7 +224,8 @@ static int prepare(struct choosing *c, size_t result_count)
 		r = nvtx_filter_parse(&c->include[i], f->nvtx_include.items[i], why, sizeof(why));
 	for (i = 0; i < f->nvtx_exclude.count && r >= 0; i++)
 		r = nvtx_filter_parse(&c->exclude[i], f->nvtx_exclude.items[i], why, sizeof(why));
-	return r < 0 ? r : prepare_frames(c);
+	TRY(r);
+	return prepare_frames(c);
 }
 
 static void release(struct choosing *c)

@@ -79,9 +79,9 @@ static void release(struct nsys *n)
 	struct nsys_map *const maps[] = { &n->strings, &n->process_ids, &n->thread_ids, &n->cuda_stacks, &n->osrt_stacks, &n->gpus,
 					  &n->context_devices, &n->any_domain };
 
-	for (unsigned i = 0; i < NSYS_COUNT(keys); i++)
+	for (unsigned i = 0; i < COUNT_OF(keys); i++)
 		keymap_release(keys[i]);
-	for (unsigned i = 0; i < NSYS_COUNT(maps); i++)
+	for (unsigned i = 0; i < COUNT_OF(maps); i++)
 		nsys_map_release(maps[i]);
 	free(n->processes);
 	free(n->threads);

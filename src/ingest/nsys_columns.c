@@ -13,11 +13,11 @@
 #define INDEXED(name, type, import, ...) { #name, READ_##import },
 #define HIDDEN(...)
 #define END(NAME) }; \
-	_Static_assert(NSYS_COUNT(NAME##_columns) <= 64, "a bit each in struct nsys_rows");
+	_Static_assert(COUNT_OF(NAME##_columns) <= 64, "a bit each in struct nsys_rows");
 #include "fmt/nsys.def"
 
 const struct nsys_table nsys_tables[NSYS_TABLE_COUNT] = {
-#define TABLE(NAME, ...) { #NAME, NAME##_columns, NSYS_COUNT(NAME##_columns) },
+#define TABLE(NAME, ...) { #NAME, NAME##_columns, COUNT_OF(NAME##_columns) },
 #define COLUMN(...)
 #define INDEXED(...)
 #define HIDDEN(...)

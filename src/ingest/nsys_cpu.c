@@ -169,7 +169,7 @@ static enum run_after state_of(const char *label)
 		{ "interruptible", RUN_BLOCKED }, { "idle", RUN_BLOCKED }, { "stop", RUN_BLOCKED },
 	};
 
-	for (unsigned i = 0; label && i < NSYS_COUNT(parts); i++)
+	for (unsigned i = 0; label && i < COUNT_OF(parts); i++)
 		if (strcasestr(label, parts[i].part))
 			return parts[i].state;
 	return RUN_AFTER_UNKNOWN;
@@ -179,7 +179,7 @@ static void read_states(struct nsys *n, struct nsys_map *ret)
 {
 	enum { ID, LABEL };
 	static const struct nsys_column columns[] = { { "id", NSYS_OTHER, 0, 0 }, { "label", NSYS_OTHER, 0, 0 } };
-	static const struct nsys_table table = { "ENUM_SAMPLING_THREAD_STATE", columns, NSYS_COUNT(columns) };
+	static const struct nsys_table table = { "ENUM_SAMPLING_THREAD_STATE", columns, COUNT_OF(columns) };
 	struct nsys_rows rows;
 	int64_t id;
 	size_t len;

@@ -155,7 +155,7 @@ static void put_node_name(const struct nsys_rows *rows, int64_t *values, uint32_
 
 	if (!name || name == sink_text(&rows->n->sink, "Unknown node"))
 		return;
-	for (unsigned i = 0; i < NSYS_COUNT(types); i++)
+	for (unsigned i = 0; i < COUNT_OF(types); i++)
 		if (name == sink_text(&rows->n->sink, types[i])) {
 			values[COLUMN_CUDA_GRAPH_NODE_TYPE] = i;
 			*present |= SINK_BIT(COLUMN_CUDA_GRAPH_NODE_TYPE);
@@ -207,5 +207,5 @@ void nsys_read_calls(struct nsys *n)
 	read_calls(n, nsys_tables[NSYS_CUPTI_ACTIVITY_KIND_RUNTIME].name, CLASS_RUNTIME);
 	read_calls(n, NSYS_OLD_DRIVER, CLASS_DRIVER);
 	read_overhead(n);
-	nsys_read_tables(n, graphs, NSYS_COUNT(graphs));
+	nsys_read_tables(n, graphs, COUNT_OF(graphs));
 }

@@ -289,7 +289,7 @@ void nsys_read_devices(struct nsys *n)
 		{ NSYS_TARGET_INFO_NVTX_CUDA_STREAM, named_stream },
 	};
 
-	nsys_read_tables(n, tables, NSYS_COUNT(tables));
+	nsys_read_tables(n, tables, COUNT_OF(tables));
 }
 
 static void put_told(int64_t *values, uint32_t *present, unsigned column, int64_t value)

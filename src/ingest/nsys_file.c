@@ -27,7 +27,7 @@ static void restrict_file(sqlite3 *db, int is_cut)
 		{ SQLITE_LIMIT_VDBE_OP, 100000 }, { SQLITE_LIMIT_WORKER_THREADS, 0 },
 	};
 
-	for (unsigned i = 0; i < NSYS_COUNT(limits); i++)
+	for (unsigned i = 0; i < COUNT_OF(limits); i++)
 		sqlite3_limit(db, limits[i][0], limits[i][1]);
 	sqlite3_db_config(db, SQLITE_DBCONFIG_DEFENSIVE, !is_cut, NULL);
 	sqlite3_db_config(db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);

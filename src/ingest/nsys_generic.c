@@ -8,6 +8,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/cleanup.h"
 #include "ingest/nsys_internal.h"
 
 #define OTHER(name) { name, NSYS_OTHER, 0, 0 }
@@ -63,7 +64,7 @@ static int is_string(const char *column)
 	static const char *const strings[] = { "srcFile", "funcName", "varName", "kernelName", "filenameId", "contentId",
 					       "symbol", "module" };
 
-	for (unsigned i = 0; i < NSYS_COUNT(strings); i++)
+	for (unsigned i = 0; i < COUNT_OF(strings); i++)
 		if (strcasecmp(column, strings[i]) == 0)
 			return 1;
 	return ends_in(column, "nameId") || ends_in(column, "textId");
@@ -113,7 +114,7 @@ static uint64_t name_of(const struct nsys_rows *rows, unsigned *ret_column)
 	static const uint8_t order[] = { TEXT_ID, NAME_ID, TEXT, NAME };
 	uint64_t name = 0;
 
-	for (unsigned i = 0; !name && i < NSYS_COUNT(order); i++) {
+	for (unsigned i = 0; !name && i < COUNT_OF(order); i++) {
 		*ret_column = order[i];
 		name = order[i] == TEXT_ID || order[i] == NAME_ID ? nsys_string(rows, order[i]) : nsys_text(rows, order[i]);
 	}
@@ -127,7 +128,7 @@ static void put_names(struct nsys_rows *rows, unsigned named_by, uint64_t *set)
 	static const uint8_t order[] = { TEXT_ID, NAME_ID, TEXT, NAME };
 	int before = 1;
 
-	for (unsigned i = 0; i < NSYS_COUNT(order); i++) {
+	for (unsigned i = 0; i < COUNT_OF(order); i++) {
 		before &= order[i] != named_by;
 		if (order[i] != named_by && rows->there >> order[i] & 1 && (before || !is_null(rows, order[i])))
 			put_cell(rows, set, order[i]);
@@ -138,10 +139,10 @@ static void event(struct nsys_rows *rows, uint64_t class)
 {
 	struct nsys_thread *thread = nsys_row_thread(rows, TID);
 	uint64_t process = nsys_row_process(rows, PID), set = 0, name;
-	unsigned named_by = NSYS_COUNT(event_columns);
+	unsigned named_by = COUNT_OF(event_columns);
 
 	name = name_of(rows, &named_by);
-	put_names(rows, name ? named_by : NSYS_COUNT(event_columns), &set);
+	put_names(rows, name ? named_by : COUNT_OF(event_columns), &set);
 	if (rows->there >> PID & 1 && thread && process != thread->process + 1)
 		put_cell(rows, &set, PID);
 	if (!is_null(rows, TIMESTAMP))
@@ -158,13 +159,14 @@ static int put_column(struct buf *list, const char *name, const char *type, int 
 	const char *kind = type && *type ? ":N" : ":B";
 	int r = list->len ? buf_puts(list, " ") : 0;
 
-	for (unsigned i = NSYS_COUNT(kinds); type && i-- > 0;)
+	for (unsigned i = COUNT_OF(kinds); type && i-- > 0;)
 		if (strcasestr(type, kinds[i][0]))
 			kind = kinds[i][1];
 	for (; r >= 0 && *name; name++)
 		r = isalnum((unsigned char)*name) || *name == '_' ? buf_append(list, name, 1) :
 								    buf_printf(list, "%%%02x", (unsigned char)*name);
-	return r < 0 ? r : buf_printf(list, "%s%s", kind, not_null ? "!" : "");
+	TRY(r);
+	return buf_printf(list, "%s%s", kind, not_null ? "!" : "");
 }
 
 /* What shows the table again: its columns, and how many rows it has. */
@@ -188,8 +190,8 @@ static void keep_table(struct nsys *n, const char *table, uint64_t row_count)
 
 static void read_events(struct nsys *n, const char *table, int by_timestamp)
 {
-	struct nsys_column columns[NSYS_COUNT(event_columns)];
-	const struct nsys_table shape = { table, columns, NSYS_COUNT(columns) };
+	struct nsys_column columns[COUNT_OF(event_columns)];
+	const struct nsys_table shape = { table, columns, COUNT_OF(columns) };
 	uint64_t class = sink_text(&n->sink, table);
 	struct nsys_rows rows;
 
@@ -243,7 +245,7 @@ static int is_known(const struct nsys *n, const char *table)
 	for (unsigned i = 0; i < NSYS_TABLE_COUNT; i++)
 		if (n->has_reader[i] && strcasecmp(table, nsys_tables[i].name) == 0)
 			return 1;
-	for (unsigned i = 0; i < NSYS_COUNT(more_tables); i++)
+	for (unsigned i = 0; i < COUNT_OF(more_tables); i++)
 		if (strcasecmp(table, more_tables[i]) == 0)
 			return 1;
 	return strncasecmp(table, "sqlite_", 7) == 0;

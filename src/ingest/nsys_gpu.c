@@ -210,5 +210,5 @@ void nsys_read_work(struct nsys *n)
 		{ NSYS_CUPTI_ACTIVITY_KIND_CUDA_EVENT, event },
 	};
 
-	nsys_read_tables(n, tables, NSYS_COUNT(tables));
+	nsys_read_tables(n, tables, COUNT_OF(tables));
 }

@@ -28,7 +28,7 @@ static void read_pairs(struct nsys *n, const struct nsys_table *table)
 		if (buf_printf(&n->text, "%s:%s", table->name, name) >= 0)
 			sink_meta_text(&n->sink, buf_cstr(&n->text), value, len, NULL);
 		n->is_ours |= value && strcmp(name, "EXPORT_PRODUCT_NAME") == 0 && strcmp(value, "Sonde") == 0;
-		for (unsigned i = 0; value && i < NSYS_COUNT(samplings); i++)
+		for (unsigned i = 0; value && i < COUNT_OF(samplings); i++)
 			if (strcmp(name, samplings[i][0]) == 0)
 				sink_meta_text(&n->sink, samplings[i][1], value, len, NULL);
 	}
@@ -60,7 +60,7 @@ static void read_system(struct nsys *n)
 		buf_clear(&n->text);
 		if (buf_printf(&n->text, "%s:%lld:%s", table->name, (long long)nsys_number_or(&rows, NUMBER, 0), name) >= 0)
 			sink_meta_text(&n->sink, buf_cstr(&n->text), value, len, NULL);
-		for (unsigned i = 0; value && i < NSYS_COUNT(own); i++)
+		for (unsigned i = 0; value && i < COUNT_OF(own); i++)
 			if (strcmp(name, own[i][0]) == 0)
 				sink_meta_text(&n->sink, own[i][1], value, len, NULL);
 	}
@@ -180,5 +180,5 @@ void nsys_read_info(struct nsys *n)
 	read_pairs(n, &nsys_tables[NSYS_META_DATA_CAPTURE]);
 	read_pairs(n, &nsys_tables[NSYS_META_DATA_EXPORT]);
 	read_system(n);
-	nsys_read_tables(n, tables, NSYS_COUNT(tables));
+	nsys_read_tables(n, tables, COUNT_OF(tables));
 }

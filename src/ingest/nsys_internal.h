@@ -5,6 +5,7 @@
 
 #include "base/buf.h"
 #include "base/keymap.h"
+#include "base/macros.h"
 #include "fmt/nsys_columns.h"
 #include "ingest/nsys.h"
 #include "ingest/nsys_map.h"
@@ -132,7 +133,6 @@ struct nsys_rows {
 	uint64_t read;
 };
 
-#define NSYS_COUNT(list) ((unsigned)(sizeof(list) / sizeof((list)[0])))
 /* 0 where there is nothing to read. */
 int nsys_rows_open(struct nsys_rows *ret, struct nsys *n, const struct nsys_table *table);
 /* Sorted by these of its columns. */

@@ -119,5 +119,5 @@ void nsys_read_memory(struct nsys *n)
 		{ NSYS_CUDA_UM_CPU_PAGE_FAULT_EVENTS, fault_of_cpu }, { NSYS_CUDA_UM_GPU_PAGE_FAULT_EVENTS, fault_of_gpu },
 	};
 
-	nsys_read_tables(n, tables, NSYS_COUNT(tables));
+	nsys_read_tables(n, tables, COUNT_OF(tables));
 }

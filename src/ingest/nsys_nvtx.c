@@ -365,7 +365,7 @@ void nsys_read_nvtx(struct nsys *n)
 			event(&rows);
 		nsys_rows_close(&rows);
 	}
-	for (unsigned i = 0; i < NSYS_COUNT(layouts); i++) {
+	for (unsigned i = 0; i < COUNT_OF(layouts); i++) {
 		if (!nsys_rows_open(&rows, n, &nsys_tables[layouts[i].from]))
 			continue;
 		while (nsys_rows_next(&rows))

@@ -156,7 +156,7 @@ int nsys_chains_open(struct nsys_chains *c, struct nsys *n, enum nsys_table_id i
 
 	table.name = nsys_tables[id].name;
 	*c = (struct nsys_chains){ 0 };
-	c->is_open = nsys_rows_open_sorted(&c->rows, n, &table, order, NSYS_COUNT(order));
+	c->is_open = nsys_rows_open_sorted(&c->rows, n, &table, order, COUNT_OF(order));
 	c->has_row = c->is_open && nsys_rows_next(&c->rows);
 	return c->is_open;
 }

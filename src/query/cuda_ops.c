@@ -89,9 +89,9 @@ static const struct mapped_source exec_sources[] = { { .table = TABLE_GPU_KERNEL
 static MAPPED(exec, "cuda_kernel_exec");
 
 const struct mapped_table *const call_tables[] = { &ops, &exec, &mapped_imported, &mapped_nsys_rows, &mapped_nsys_cells };
-const unsigned call_table_count = COUNT(call_tables);
+const unsigned call_table_count = COUNT_OF(call_tables);
 
-_Static_assert(COUNT(ops_columns) <= MAPPED_MAX_COLUMNS, "a scan has room for them");
+_Static_assert(COUNT_OF(ops_columns) <= MAPPED_MAX_COLUMNS, "a scan has room for them");
 
 const char *cuda_op_label(int64_t kind, int64_t copy)
 {
@@ -101,7 +101,7 @@ const char *cuda_op_label(int64_t kind, int64_t copy)
 	};
 
 	switch (kind) {
-	case OP_COPY: return copies[copy >= 0 && copy < (int64_t)COUNT(copies) ? copy : 0];
+	case OP_COPY: return copies[copy >= 0 && copy < (int64_t)COUNT_OF(copies) ? copy : 0];
 	case OP_SET: return "[CUDA memset]";
 	case OP_GRAPH: return "[CUDA Graph]";
 	default: return NULL;

@@ -66,8 +66,8 @@ static const struct trace_column exec_columns[] = {
 	{ "by", "HIDDEN", NULL, MADE_ARGUMENT }, { "nvtx", "HIDDEN", NULL, MADE_ARGUMENT },
 };
 #define TRACE_MAX_COLUMNS 32
-_Static_assert(COUNT(gpu_columns) <= TRACE_MAX_COLUMNS && COUNT(api_columns) <= TRACE_MAX_COLUMNS &&
-	       COUNT(exec_columns) <= TRACE_MAX_COLUMNS, "room for them");
+_Static_assert(COUNT_OF(gpu_columns) <= TRACE_MAX_COLUMNS && COUNT_OF(api_columns) <= TRACE_MAX_COLUMNS &&
+	       COUNT_OF(exec_columns) <= TRACE_MAX_COLUMNS, "room for them");
 
 struct trace_kind {
 	const char *name;
@@ -246,9 +246,9 @@ static int compare_calls(const void *a, const void *b, void *context)
 }
 
 static const struct trace_kind kinds[] = {
-	{ "cuda_gpu_trace", "cuda_gpu_ops", gpu_columns, COUNT(gpu_columns), 2, NULL, compare_work },
-	{ "cuda_api_trace", "CUPTI_ACTIVITY_KIND_RUNTIME", api_columns, COUNT(api_columns), 0, NULL, compare_calls },
-	{ "cuda_kern_exec_trace", "cuda_kernel_exec", exec_columns, COUNT(exec_columns), 2, "apiStart", compare_kernels },
+	{ "cuda_gpu_trace", "cuda_gpu_ops", gpu_columns, COUNT_OF(gpu_columns), 2, NULL, compare_work },
+	{ "cuda_api_trace", "CUPTI_ACTIVITY_KIND_RUNTIME", api_columns, COUNT_OF(api_columns), 0, NULL, compare_calls },
+	{ "cuda_kern_exec_trace", "cuda_kernel_exec", exec_columns, COUNT_OF(exec_columns), 2, "apiStart", compare_kernels },
 };
 
 /* By what it is called in SQL. */
@@ -256,7 +256,7 @@ static const struct trace_kind *kind_of(const char *name)
 {
 	size_t i = 0;
 
-	while (i + 1 < COUNT(kinds) && strcmp(kinds[i].name, name) != 0)
+	while (i + 1 < COUNT_OF(kinds) && strcmp(kinds[i].name, name) != 0)
 		i++;
 	return &kinds[i];
 }

@@ -21,8 +21,8 @@ static const struct mapped_source nsys_rows_sources[] = {
 	{ .table = TABLE_INSTANT, .track_kind = TRACK_GENERIC, CELLS_AT(row_places){
 	  ROW_CELLS(INSTANT), AT(start) = FROM(NUMBER, COLUMN_INSTANT_TIME) } },
 };
-const struct mapped_table mapped_nsys_rows = { "sonde_nsys_rows", nsys_rows_columns, COUNT(nsys_rows_columns),
-					       nsys_rows_sources, COUNT(nsys_rows_sources), 0 };
+const struct mapped_table mapped_nsys_rows = { "sonde_nsys_rows", nsys_rows_columns, COUNT_OF(nsys_rows_columns),
+					       nsys_rows_sources, COUNT_OF(nsys_rows_sources), 0 };
 
 static const struct mapped_column nsys_cells_columns[] = {
 	KEY("set", "INTEGER", FROM(NUMBER, COLUMN_ARG_SET)), SHOWN("key", "TEXT", FROM(TEXT, COLUMN_ARG_KEY)),
@@ -31,5 +31,5 @@ static const struct mapped_column nsys_cells_columns[] = {
 	SHOWN("blob", "BLOB", FROM(BLOB, COLUMN_ARG_BLOB)),
 };
 static const struct mapped_source nsys_cells_sources[] = { { .table = TABLE_ARG } };
-const struct mapped_table mapped_nsys_cells = { "sonde_nsys_cells", nsys_cells_columns, COUNT(nsys_cells_columns),
-						nsys_cells_sources, COUNT(nsys_cells_sources), 0 };
+const struct mapped_table mapped_nsys_cells = { "sonde_nsys_cells", nsys_cells_columns, COUNT_OF(nsys_cells_columns),
+						nsys_cells_sources, COUNT_OF(nsys_cells_sources), 0 };

@@ -45,7 +45,7 @@ enum { LISTED_TWICE = 2, LISTED_AS_PROFILERS = 3 };
 #define METRIC(from) { .convert = CONVERT_TRACK_METRIC, .other = (from) }
 
 /* Where a table's rows come from. */
-#define SOURCES(these) these, COUNT(these)
+#define SOURCES(these) these, COUNT_OF(these)
 #define ONE_SOURCE(...) &(const struct mapped_source){ __VA_ARGS__ }, 1
 #define ROWS(TABLE) ONE_SOURCE(.table = TABLE_##TABLE)
 #define TRACKS(TABLE, KIND) ONE_SOURCE(.table = TABLE_##TABLE, .track_kind = TRACK_##KIND)
@@ -167,11 +167,11 @@ static const struct mapped_source graph_sources[] = {
 #define HIDDEN(its_name, type, its_short_name, ...) \
 	{ .name = #its_name, .declaration = type " HIDDEN", .short_name = (its_short_name), .cell = __VA_ARGS__ },
 #define END(NAME) }; \
-	_Static_assert(COUNT(NAME##_columns) <= MAPPED_MAX_COLUMNS, "scan.h has room for so many");
+	_Static_assert(COUNT_OF(NAME##_columns) <= MAPPED_MAX_COLUMNS, "scan.h has room for so many");
 #include "fmt/nsys_events.def"
 
 const struct mapped_table mapped_tables[] = {
-#define TABLE(NAME, ...) { #NAME, NAME##_columns, COUNT(NAME##_columns), __VA_ARGS__, \
+#define TABLE(NAME, ...) { #NAME, NAME##_columns, COUNT_OF(NAME##_columns), __VA_ARGS__, \
 			   .shows_frames = NSYS_##NAME == NSYS_CUDA_UM_CPU_PAGE_FAULT_EVENTS },
 #define COLUMN(...)
 #define INDEXED(...)
@@ -179,9 +179,9 @@ const struct mapped_table mapped_tables[] = {
 #define END(NAME)
 #include "fmt/nsys_events.def"
 };
-const unsigned mapped_table_count = COUNT(mapped_tables);
+const unsigned mapped_table_count = COUNT_OF(mapped_tables);
 
-const struct mapped_table mapped_imported = { "sonde_imported", NVTX_EVENTS_columns, COUNT(NVTX_EVENTS_columns),
+const struct mapped_table mapped_imported = { "sonde_imported", NVTX_EVENTS_columns, COUNT_OF(NVTX_EVENTS_columns),
 					      SOURCES(imported_sources), 0 };
 
 _Static_assert(TABLE_MAX_COLUMNS + 2 <= MAPPED_MAX_COLUMNS, "scan.h has room for so many");

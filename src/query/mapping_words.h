@@ -4,9 +4,9 @@
 
 #include <stddef.h>
 
+#include "base/macros.h"
 #include "query/mapping.h"
 
-#define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 #define SHOWN(its_name, type, ...) { .name = (its_name), .declaration = (type), .cell = __VA_ARGS__ }
 #define KEY(its_name, type, ...) { .name = (its_name), .declaration = (type), .is_key = 1, .cell = __VA_ARGS__ }
 #define FROM(kind, from) { .convert = CONVERT_##kind, .column = (from) }
@@ -21,7 +21,7 @@
 #define AS_MEMBER(its_name, ...) char its_name;
 #define CELLS_AT(places) .cells = (const struct mapped_cell[sizeof(struct places)])
 #define MAPPED(id, sql_name)                                                                     \
-	const struct mapped_table id = { sql_name, id##_columns, COUNT(id##_columns),            \
-					 id##_sources, COUNT(id##_sources), 0 }
+	const struct mapped_table id = { sql_name, id##_columns, COUNT_OF(id##_columns),            \
+					 id##_sources, COUNT_OF(id##_sources), 0 }
 
 #endif

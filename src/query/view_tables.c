@@ -99,7 +99,7 @@ struct range_places {
 	RANGES(AS_MEMBER)
 	char who[5];
 };
-_Static_assert(sizeof(struct range_places) == COUNT(ranges_columns), "a cell per column");
+_Static_assert(sizeof(struct range_places) == COUNT_OF(ranges_columns), "a cell per column");
 #define RANGE_SOURCE(KIND, its_kind)                                                             \
 	{ .table = TABLE_SLICE, .track_kind = TRACK_##KIND,                                      \
 	  CELLS_AT(range_places){ [offsetof(struct range_places, kind)] = WORD(its_kind) } }
@@ -115,8 +115,8 @@ static const struct mapped_column samples_columns[] = {
 	NUMBER("stack", FROM(NUMBER, COLUMN_SAMPLE_STACK)), KEY("id", "INTEGER", FROM(ROW_ID, 0)), WHO,
 };
 static const struct mapped_source samples_sources[] = { { .table = TABLE_SAMPLE, .track_kind = TRACK_SAMPLES } };
-static const struct mapped_table samples = { "samples", samples_columns, COUNT(samples_columns), samples_sources,
-					     COUNT(samples_sources), 1 };
+static const struct mapped_table samples = { "samples", samples_columns, COUNT_OF(samples_columns), samples_sources,
+					     COUNT_OF(samples_sources), 1 };
 
 /* Every life of a thread: numbers are given again. */
 static const struct mapped_column threads_columns[] = {
@@ -140,7 +140,7 @@ static const struct mapped_column gpus_columns[] = {
 /* A GPU that only work names has a number and nothing else. */
 static const struct mapped_cell unlisted_gpus_cells[] = {
 	{ .convert = CONVERT_STREAM, .column = COLUMN_CUDA_STREAM_UID, .other = STREAM_GPU },
-	[1 ... COUNT(gpus_columns) - 1] = NOTHING,
+	[1 ... COUNT_OF(gpus_columns) - 1] = NOTHING,
 };
 static const struct mapped_source gpus_sources[] = {
 	{ .table = TABLE_GPU },
@@ -151,4 +151,4 @@ static MAPPED(gpus, "gpus");
 const struct mapped_table *const view_tables[] = {
 	&kernels, &memcpys, &memsets, &syncs, &apis, &ranges, &samples, &threads, &gpus,
 };
-const unsigned view_table_count = COUNT(view_tables);
+const unsigned view_table_count = COUNT_OF(view_tables);

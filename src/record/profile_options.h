@@ -8,9 +8,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "base/macros.h"
-#include "base/secrets.h"
 #include "base/error.h"
+#include "base/macros.h"
 #include "base/options.h"
 #include "base/secrets.h"
 #include "record/kernel_choice.h"
