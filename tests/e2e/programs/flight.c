@@ -12,7 +12,7 @@
  *   hold MS         a range that lasts so long, with some of those in it
  *   crash, exit STATUS
  *
- * What was obeyed is told in a line with the time of the session clock's base (MONOTONIC_RAW). */
+ * What was obeyed is told in a line with the time of the session clock's base (MONOTONIC_RAW), before it where it is the end. */
 #include <poll.h>
 #include <pthread.h>
 #include <stdint.h>
@@ -132,12 +132,12 @@ static void obey(char *line)
 		names(number);
 	else if (strcmp(word, "hold") == 0)
 		hold(number);
-	else if (strcmp(word, "crash") == 0)
-		abort();
-	else if (strcmp(word, "exit") == 0)
-		exit((int)number);
 	printf("%s %llu\n", word, (unsigned long long)now(CLOCK_MONOTONIC_RAW));
 	fflush(stdout);
+	if (strcmp(word, "crash") == 0)
+		abort();
+	if (strcmp(word, "exit") == 0)
+		exit((int)number);
 }
 
 int main(int argc, char **argv)
