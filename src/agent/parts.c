@@ -2,6 +2,10 @@
 #include "agent/core/wrappers.h"
 #include "base/macros.h"
 
-const struct agent_part *const agent_parts[] = { &agent_part_driver, &agent_part_exec, &agent_part_leave,
-						 &agent_part_nvtx, &agent_part_osrt, &agent_part_sample, &agent_part_threads };
+const struct agent_part *const agent_parts[] = {
+	&agent_part_driver, &agent_part_exec, &agent_part_leave,
+#define MODULE(id, name, bit) &agent_part_##name,
+#include "fmt/trace_sources.def"
+	&agent_part_sample, &agent_part_threads,
+};
 const unsigned agent_part_count = COUNT_OF(agent_parts);

@@ -41,9 +41,7 @@ struct export_fields {
 static const struct option_spec export_specs[] = {
 	{ .name = "type", .letter = 't', FIELD(CHOICE, type), .initial = "sqlite", .arg = "type",
 	  .values = EXPORT_TYPE_NAMES "|" EXPORT_OTHER_NAMES, .tag = "output",
-	  .help = "Tables: an SQLite file as nsys's export, a line of JSON per row (json is the same), or a folder with a CSV "
-		  "file per table. Timelines: a Perfetto trace, or JSON as torch.profiler writes it (chrome). Stacks: folded lines "
-		  "for flame graphs, or speedscope's format. html is the viewer with the report in one file, for any browser. sonde is a report again: a copy, or with --redact one to hand on. The others of nsys are answered with what to take instead." },
+	  .help = EXPORT_TYPE_HELP "The others of nsys are answered with what to take instead." },
 	{ .name = "stacks", FIELD(CHOICE, stacks), .initial = "any", .values = EXPORT_STACKS_NAMES, .arg = "what",
 	  .tag = "selection",
 	  .help = "For folded and speedscope: samples of the CPU (cpu), GPU time by the NVTX ranges and operators it was launched in "
@@ -52,7 +50,7 @@ static const struct option_spec export_specs[] = {
 	{ .name = "ids", FIELD(BOOL, ids), .initial = "false", .tag = "selection",
 	  .help = "For folded: the numbers of processes and threads behind their names. Without them stacks of two runs can be compared." },
 	{ .name = "output", .letter = 'o', FIELD(TEXT, output), .arg = "name", .tag = "output",
-	  .shown = "the report's name with .sqlite, .jsonl, _csv, .pftrace, .json, .folded, .speedscope.json, .html, .copy.sonde or .redacted.sonde",
+	  .shown = "the report's name with " EXPORT_ENDINGS " or .redacted.sonde",
 	  .help = "What to write; - is standard output (not for sqlite, csv and sonde). A name that ends in .gz is packed, but for "
 		  "the same three." },
 	{ .name = "force-overwrite", .letter = 'f', FIELD(BOOL, force_overwrite), .initial = "false", .tag = "output",

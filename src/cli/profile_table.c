@@ -3,9 +3,8 @@
 
 #define TRACE_SOURCE(id, name, state, implies, description) name "|"
 static const char trace_values[] =
-#include "record/trace_sources.def"
+#include "fmt/trace_sources.def"
 	"none|help";
-#undef TRACE_SOURCE
 
 static const struct option_spec profile_specs[] = {
 #define SPEC(type_, field, ...) { .type = OPTION_##type_, .offset = offsetof(struct profile_fields, field), __VA_ARGS__ },

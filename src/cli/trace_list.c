@@ -3,9 +3,8 @@
 #define TRACE_SOURCE(id, name, state, implies, description) \
 	[TRACE_##id] = { name, TRACE_STATE_##state, implies, description },
 const struct trace_list_entry trace_list[TRACE_SOURCE_COUNT] = {
-#include "record/trace_sources.def"
+#include "fmt/trace_sources.def"
 };
-#undef TRACE_SOURCE
 
 void trace_list_print(FILE *out)
 {

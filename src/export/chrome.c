@@ -144,19 +144,10 @@ static void put_place(struct chrome *c, const struct event_reader *r)
 {
 	const int64_t *stream = NULL, *thread;
 
-	switch (r->table) {
-	case TABLE_GPU_KERNEL:
-	case TABLE_GPU_COPY:
-	case TABLE_GPU_SET:
-	case TABLE_GPU_SYNC:
-	case TABLE_GPU_GRAPH: stream = r->track ? timeline_stream(&c->t, r->track) : NULL; break;
-	case TABLE_SLICE:
-	case TABLE_INSTANT:
-		if (r->track && !r->track[TRACK_THREAD] && r->track[TRACK_PROCESS])
-			stream = annotated_stream(c, r);
-		break;
-	default: break;
-	}
+	if (table_is_work(r->table))
+		stream = r->track ? timeline_stream(&c->t, r->track) : NULL;
+	else if ((r->table == TABLE_SLICE || r->table == TABLE_INSTANT) && r->track && !r->track[TRACK_THREAD] && r->track[TRACK_PROCESS])
+		stream = annotated_stream(c, r);
 	thread = r->track ? index_find(&c->t.q->index.threads, r->track[TRACK_THREAD]) : NULL;
 	if (stream) {
 		chrome_number(c, "pid", chrome_gpu_pid(c, stream));
@@ -276,7 +267,7 @@ static void put_work(struct chrome *c, const struct event_reader *r)
 		arg_number(c, "correlation", event_value(r, EVENT_CORRELATION));
 	if (r->table == TABLE_GPU_KERNEL)
 		put_launch(c, r, stream);
-	if (r->table == TABLE_GPU_COPY || r->table == TABLE_GPU_SET)
+	if (r->has_bytes)
 		put_transfer(c, r);
 	if (r->is_work)
 		put_graph(c, r);
@@ -302,21 +293,15 @@ static int put_args(struct chrome *c, const struct event_reader *r)
 {
 	int result = timeline_args(&c->t, event_value(r, EVENT_ARGS), put_arg, c);
 
-	switch (r->table) {
-	case TABLE_GPU_KERNEL:
-	case TABLE_GPU_COPY:
-	case TABLE_GPU_SET:
-	case TABLE_GPU_SYNC:
-	case TABLE_GPU_GRAPH: put_work(c, r); break;
-	case TABLE_SLICE:
-	case TABLE_INSTANT:
+	if (table_is_work(r->table)) {
+		put_work(c, r);
+	} else if (r->table == TABLE_SLICE || r->table == TABLE_INSTANT) {
 		if (r->track && r->track[TRACK_KIND] != TRACK_GENERIC)
 			put_nvtx(c, r);
-		break;
-	default:
-		if (event_value(r, EVENT_CORRELATION))
-			arg_number(c, "correlation", event_value(r, EVENT_CORRELATION));
+	} else if (event_value(r, EVENT_CORRELATION)) {
+		arg_number(c, "correlation", event_value(r, EVENT_CORRELATION));
 	}
+	event_more(r, put_arg, c);
 	end_event(c);
 	return result;
 }
@@ -481,12 +466,14 @@ static int write_counters(struct chrome *c, struct error *err)
 
 static int write_all(struct chrome *c, struct error *err)
 {
+	enum table_id tables[EVENT_ROW_TABLES];
+	unsigned count = event_row_tables(tables);
 	int r = chrome_begin(c);
 
 	if (r < 0)
 		return error_set(err, ENOMEM, "Not enough memory");
-	for (size_t i = 0; r >= 0 && i < EVENT_ROW_TABLES; i++)
-		r = write_table(c, event_row_tables[i], err);
+	for (size_t i = 0; r >= 0 && i < count; i++)
+		r = write_table(c, tables[i], err);
 	if (r >= 0 && !c->imported)
 		r = chrome_ranges(c, err);
 	if (r >= 0)
@@ -511,6 +498,6 @@ static int whole(struct export *e, struct error *err)
 }
 
 const struct export_format export_chrome = {
-	.name = "Chrome", .ending = ".json", .streams = true, .whole = whole, .begin = export_stream_begin,
+	.name = "Chrome", .streams = true, .whole = whole, .begin = export_stream_begin,
 	.end = export_stream_end, .give_up = export_stream_give_up,
 };

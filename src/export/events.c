@@ -4,15 +4,30 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/macros.h"
 #include "export/timeline.h"
 #include "fmt/gpu_enums.h"
 
 #define NONE 0xff
 
-const enum table_id event_row_tables[EVENT_ROW_TABLES] = {
-	TABLE_SLICE, TABLE_INSTANT, TABLE_CUDA_API, TABLE_OSRT, TABLE_CUDA_JIT, TABLE_GPU_KERNEL, TABLE_GPU_COPY, TABLE_GPU_SET,
-	TABLE_GPU_SYNC, TABLE_GPU_GRAPH, TABLE_CUDA_OVERHEAD
-};
+/* Calls, and what threads do, before the work that they start. */
+unsigned event_row_tables(enum table_id ret[EVENT_ROW_TABLES])
+{
+	static const enum table_id first[] = { TABLE_SLICE, TABLE_INSTANT, TABLE_CUDA_API, TABLE_OSRT, TABLE_CUDA_JIT };
+	unsigned count = COUNT_OF(first);
+
+	memcpy(ret, first, sizeof(first));
+	for (unsigned table = 0; table < TABLE_ID_LIMIT && count < EVENT_ROW_TABLES; table++) {
+		const struct table_tracks *tracks = table_tracks(table);
+		bool is_listed = false;
+
+		for (unsigned i = 0; i < COUNT_OF(first); i++)
+			is_listed = is_listed || first[i] == table;
+		if (tracks && tracks->category && !is_listed)
+			ret[count++] = (enum table_id)table;
+	}
+	return count;
+}
 
 /* What the numbers of EVENT_* stand for; each takes the first column that none before it has. */
 static const uint32_t event_roles[EVENT_WIDTH] = {
@@ -55,8 +70,13 @@ static void columns_of(enum table_id table, uint8_t columns[EVENT_WIDTH])
 void event_reader_init(struct event_reader *r, struct timeline *t, enum table_id table,
 		       const struct track_groups *groups, uint32_t track_id)
 {
-	*r = (struct event_reader){ .t = t, .table = table, .is_work = table_column(table, ROLE_NODE) >= 0, .groups = groups,
-				    .track_id = track_id };
+	const struct table_schema *schema = table_schema(table);
+
+	*r = (struct event_reader){ .t = t, .table = table, .is_work = table_column(table, ROLE_NODE) >= 0,
+				    .has_bytes = table_column(table, ROLE_BYTES) >= 0, .groups = groups, .track_id = track_id };
+	for (uint8_t i = 0; i < schema->column_count && r->more_count < EVENT_MORE; i++)
+		if (schema->columns[i].roles & ROLE_MORE)
+			r->more[r->more_count++] = i;
 	if (groups)
 		r->at = track_groups_find(groups, track_id);
 }
@@ -64,7 +84,9 @@ void event_reader_init(struct event_reader *r, struct timeline *t, enum table_id
 void event_reader_release(struct event_reader *r)
 {
 	free(r->values);
+	free(r->nulls);
 	r->values = NULL;
+	r->nulls = NULL;
 	r->rows = 0;
 }
 
@@ -75,25 +97,56 @@ static bool at_end(const struct event_reader *r)
 	return r->at >= report_group_count(r->t->report, r->table);
 }
 
+static int make_room(struct event_reader *r)
+{
+	if (r->cap >= r->rows)
+		return 0;
+	free(r->values);
+	free(r->nulls);
+	r->values = malloc((EVENT_WIDTH + r->more_count) * (size_t)r->rows * sizeof(*r->values));
+	r->nulls = malloc(r->more_count * (size_t)r->rows + 1);
+	r->cap = r->values && r->nulls ? r->rows : 0;
+	return r->cap ? 0 : -ENOMEM;
+}
+
 static int read_columns(struct event_reader *r, size_t group)
 {
 	uint8_t columns[EVENT_WIDTH];
 	size_t size = (size_t)r->rows * sizeof(*r->values);
-	int result = 0;
+	int result = make_room(r);
 
 	columns_of(r->table, columns);
-	if (r->cap < r->rows) {
-		free(r->values);
-		r->values = malloc(size * EVENT_WIDTH);
-		r->cap = r->values ? r->rows : 0;
-	}
-	for (unsigned i = 0; r->values && result >= 0 && i < EVENT_WIDTH; i++)
+	for (unsigned i = 0; result >= 0 && i < EVENT_WIDTH; i++)
 		if (columns[i] == NONE)
 			memset(r->values + (size_t)i * r->rows, 0, size);
 		else
 			result = report_column(r->t->report, r->table, group, columns[i],
 					       r->values + (size_t)i * r->rows, NULL);
-	return r->values ? result : -ENOMEM;
+	for (unsigned i = 0; result >= 0 && i < r->more_count; i++)
+		result = report_column(r->t->report, r->table, group, r->more[i], r->values + (EVENT_WIDTH + i) * (size_t)r->rows,
+				       r->nulls + i * (size_t)r->rows);
+	return result;
+}
+
+void event_more(const struct event_reader *r, arg_fn take, void *context)
+{
+	for (unsigned i = 0; i < r->more_count; i++) {
+		const struct column_schema *column = &table_schema(r->table)->columns[r->more[i]];
+		struct arg_value v = { .key = column->name, .key_len = strlen(column->name), .kind = ARG_INTEGER,
+				       .key_id = INT64_C(1) << 62 | (int64_t)r->table << 8 | r->more[i],
+				       .integer = event_value(r, EVENT_WIDTH + i) };
+
+		if (r->nulls[i * (size_t)r->rows + r->row])
+			continue;
+		if (column->type == COLUMN_TYPE_REAL) {
+			v.kind = ARG_REAL;
+			memcpy(&v.real, &v.integer, sizeof(v.real));
+		} else if (column->type == COLUMN_TYPE_STR) {
+			v.kind = ARG_TEXT;
+			v.text = timeline_text(r->t, v.integer, &v.text_len);
+		}
+		take(context, &v);
+	}
 }
 
 int event_reader_load(struct event_reader *r)
@@ -213,7 +266,9 @@ static void made_name(const struct event_reader *r, struct event_name *ret)
 	case TABLE_CUDA_JIT:
 		snprintf(ret->made, sizeof(ret->made), "%s", gpu_jit_operation_kineto(what));
 		break;
-	default: snprintf(ret->made, sizeof(ret->made), "%d", (int)r->table);
+	default:
+		snprintf(ret->made, sizeof(ret->made), "%s", table_tracks(r->table)->word);
+		what = 0;
 	}
 	make_name(ret, r->table, what);
 }
@@ -270,14 +325,6 @@ const char *event_category(const struct event_reader *r, int64_t *ret_id)
 			return NULL;
 		return r->table == TABLE_SLICE ? "user_annotation" : "cpu_instant_event";
 	case TABLE_CUDA_API: return event_value(r, EVENT_CLASS) == 1 ? "cuda_driver" : "cuda_runtime";
-	case TABLE_OSRT: return "osrt";
-	case TABLE_GPU_KERNEL: return "kernel";
-	case TABLE_GPU_COPY: return "gpu_memcpy";
-	case TABLE_GPU_SET: return "gpu_memset";
-	case TABLE_GPU_SYNC: return "cuda_sync";
-	case TABLE_GPU_GRAPH: return "cuda_graph";
-	case TABLE_CUDA_OVERHEAD: return "overhead";
-	case TABLE_CUDA_JIT: return "cuda_jit";
-	default: return "";
+	default: return table_tracks(r->table)->category;
 	}
 }

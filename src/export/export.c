@@ -17,20 +17,16 @@
 
 /* Steps of SQLite between two looks at the clock and at signals: a few milliseconds. */
 #define PROGRESS_STEPS 200000
+#define REDACTED_ENDING ".redacted.sonde"
 
-static const struct export_format *const formats[] = {
-	[EXPORT_SQLITE] = &export_sqlite,
-	[EXPORT_JSONLINES] = &export_jsonlines,
-	[EXPORT_CSV] = &export_csv,
-	[EXPORT_PERFETTO] = &export_perfetto,
-	[EXPORT_CHROME] = &export_chrome,
-	[EXPORT_FOLDED] = &export_folded,
-	[EXPORT_SPEEDSCOPE] = &export_speedscope,
-	[EXPORT_HTML] = &export_html,
-	[EXPORT_REPORT] = &export_report,
+static const struct {
+	const struct export_format *format;
+	const char *ending;
+} formats[EXPORT_TYPE_COUNT] = {
+#define FORMAT(NAME, word, symbol, ending, help) { &export_##symbol, ending },
+	EXPORT_FORMATS(FORMAT, FORMAT)
+#undef FORMAT
 };
-
-_Static_assert(COUNT_OF(formats) == EXPORT_TYPE_COUNT, "a format per type");
 
 static double seconds_now(void)
 {
@@ -245,7 +241,7 @@ static int write_all(struct export *e, const struct export_format *format, const
 
 int export_default_name(enum export_type type, const char *input, char *ret_path, size_t path_size)
 {
-	return export_name_beside(input, formats[type]->ending, ret_path, path_size) < (int)path_size ? 0 : -ENAMETOOLONG;
+	return export_name_beside(input, formats[type].ending, ret_path, path_size) < (int)path_size ? 0 : -ENAMETOOLONG;
 }
 
 /* An export has what the report has, paths and what the program printed among it: it is open to nobody who may not read that. */
@@ -275,8 +271,9 @@ static int write_closed(struct export *e, const struct export_format *format, co
 int export_run(struct query *q, const struct export_request *request, char *ret_path, size_t path_size,
 	       struct error *err)
 {
-	const struct export_format *format = request->redact ? &export_redacted : formats[request->type];
-	struct export e = { .request = request, .q = q, .db = query_db(q), .count = 1, .folder = -1 };
+	const struct export_format *format = request->redact ? &export_redacted : formats[request->type].format;
+	struct export e = { .request = request, .q = q, .db = query_db(q), .count = 1, .folder = -1,
+			    .ending = request->redact ? REDACTED_ENDING : formats[request->type].ending };
 	struct export_names names = { NULL, 0 };
 	int r = 0;
 

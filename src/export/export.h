@@ -9,25 +9,18 @@
 #include <stdio.h>
 
 #include "base/error.h"
+#include "export/formats.h"
 
 struct buf;
 struct query;
 
+/* In the order of their names in EXPORT_TYPE_NAMES. */
 enum export_type {
-	EXPORT_SQLITE,
-	EXPORT_JSONLINES,
-	EXPORT_CSV, /* a folder */
-	EXPORT_PERFETTO,
-	EXPORT_CHROME,
-	EXPORT_FOLDED,
-	EXPORT_SPEEDSCOPE,
-	EXPORT_HTML,
-	EXPORT_REPORT,
+#define FORMAT(NAME, ...) EXPORT_##NAME,
+	EXPORT_FORMATS(FORMAT, FORMAT)
+#undef FORMAT
 	EXPORT_TYPE_COUNT
 };
-
-/* The names of the types, in their order, separated by '|'. */
-#define EXPORT_TYPE_NAMES "sqlite|jsonlines|csv|perfetto|chrome|folded|speedscope|html|sonde"
 
 /* Names of nsys's types that are not written; the first is another name of jsonlines. */
 #define EXPORT_OTHER_NAMES "json|text|info|hdf|arrow|arrowdir|parquetdir"

@@ -214,6 +214,6 @@ static int whole(struct export *e, struct error *err)
 }
 
 const struct export_format export_folded = {
-	.name = "Folded", .ending = ".folded", .streams = true, .whole = whole, .begin = export_stream_begin,
+	.name = "Folded", .streams = true, .whole = whole, .begin = export_stream_begin,
 	.end = export_stream_end, .give_up = export_stream_give_up,
 };

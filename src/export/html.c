@@ -286,6 +286,6 @@ static int begin(struct export *e, struct error *err)
 }
 
 const struct export_format export_html = {
-	.name = "html", .ending = ".html", .streams = true, .whole = write_html,
+	.name = "html", .streams = true, .whole = write_html,
 	.begin = begin, .end = export_stream_end, .give_up = export_stream_give_up,
 };

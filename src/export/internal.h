@@ -29,6 +29,7 @@ struct export {
 	struct query *q;
 	sqlite3 *db; /* the query's */
 	int64_t shift; /* of all times */
+	const char *ending;       /* of the output's name, where none is given */
 	struct output_place place; /* of standard output the path only, for messages */
 	FILE *stream;             /* of formats that are one stream */
 	int folder;               /* of those that are a folder */
@@ -43,7 +44,6 @@ struct export {
 /* A format: begin, every table (or all at once), end. Each returns a negative errno with *err set. */
 struct export_format {
 	const char *name;   /* as META_DATA_EXPORT has it */
-	const char *ending; /* of the output's name */
 	bool is_folder;
 	bool streams;       /* may go to standard output */
 	int (*whole)(struct export *e, struct error *err); /* instead of tables */
@@ -53,8 +53,10 @@ struct export_format {
 	void (*give_up)(struct export *e); /* instead of end */
 };
 
-extern const struct export_format export_sqlite, export_jsonlines, export_csv, export_perfetto, export_chrome,
-	export_folded, export_speedscope, export_html, export_report, export_redacted;
+#define FORMAT(NAME, word, symbol, ...) extern const struct export_format export_##symbol;
+EXPORT_FORMATS(FORMAT, FORMAT)
+#undef FORMAT
+extern const struct export_format export_redacted;
 
 /* stream.c: an output that is written from begin to end; packed where its name ends in .gz. */
 bool export_is_packed(const char *path);

@@ -328,6 +328,6 @@ static int whole(struct export *e, struct error *err)
 }
 
 const struct export_format export_perfetto = {
-	.name = "Perfetto", .ending = ".pftrace", .streams = true, .whole = whole, .begin = export_stream_begin,
+	.name = "Perfetto", .streams = true, .whole = whole, .begin = export_stream_begin,
 	.end = export_stream_end, .give_up = export_stream_give_up,
 };

@@ -129,7 +129,7 @@ static void annotate(struct perfetto *p, const struct event_reader *r)
 
 	if (r->is_work && event_value(r, EVENT_NODE))
 		perfetto_annotate_number(p, "graph node id", event_value(r, EVENT_NODE));
-	if (r->table == TABLE_GPU_COPY || r->table == TABLE_GPU_SET)
+	if (r->has_bytes)
 		perfetto_annotate_number(p, "bytes", event_value(r, EVENT_BYTES));
 	if ((r->table == TABLE_CUDA_API || r->table == TABLE_OSRT) && event_value(r, EVENT_RESULT))
 		perfetto_annotate_number(p, "result", event_value(r, EVENT_RESULT));
@@ -165,6 +165,7 @@ void perfetto_event(struct perfetto *p, const struct event_reader *r, unsigned t
 	}
 	put_flow(p, r);
 	annotate(p, r);
+	event_more(r, annotate_arg, p);
 	result = timeline_args(&p->t, event_value(r, EVENT_ARGS), annotate_arg, p);
 	if (result < 0)
 		p->result = result;

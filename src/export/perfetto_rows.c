@@ -10,10 +10,20 @@
 
 enum row_class {
 	ROW_NONE, ROW_GENERIC, ROW_NVTX, ROW_NVTX_RANGES, ROW_API, ROW_OSRT, ROW_JIT, ROW_STREAM, ROW_SYNC, ROW_GRAPH,
-	ROW_OVERHEAD
+	ROW_OVERHEAD,
+	ROW_OTHER /* and behind it the kind of track: events of a thread that nobody here knows */
 };
 
-static enum row_class class_of(const int64_t *track)
+static unsigned class_of_table(int64_t track_kind)
+{
+	const struct table_tracks *tracks = table_tracks(table_of_tracks((unsigned)track_kind));
+
+	if (!tracks || !tracks->category)
+		return ROW_NONE;
+	return tracks->place == TRACKS_OF_STREAM ? ROW_STREAM : ROW_OTHER + tracks->kind;
+}
+
+static unsigned class_of(const int64_t *track)
 {
 	switch (track[TRACK_KIND]) {
 	case TRACK_GENERIC: return ROW_GENERIC;
@@ -23,13 +33,10 @@ static enum row_class class_of(const int64_t *track)
 	case TRACK_CUDA_API: return ROW_API;
 	case TRACK_OSRT: return ROW_OSRT;
 	case TRACK_CUDA_JIT: return ROW_JIT;
-	case TRACK_GPU_KERNEL:
-	case TRACK_GPU_COPY:
-	case TRACK_GPU_SET: return ROW_STREAM;
 	case TRACK_GPU_SYNC: return ROW_SYNC;
 	case TRACK_GPU_GRAPH: return ROW_GRAPH;
 	case TRACK_CUDA_OVERHEAD: return ROW_OVERHEAD;
-	default: return ROW_NONE;
+	default: return class_of_table(track[TRACK_KIND]);
 	}
 }
 
@@ -47,7 +54,7 @@ struct lane {
 
 struct row {
 	struct perfetto *p;
-	enum row_class class;
+	unsigned class; /* enum row_class */
 	bool nests;
 	uint64_t parent;
 	uint64_t first; /* track of the first lane, where it is there already; 0: it is made */
@@ -140,6 +147,7 @@ static void name_row(struct row *row, const int64_t *track)
 	case ROW_SYNC: name_stream(row, track, " synchronization"); break;
 	case ROW_GRAPH: row->nests = false; name_stream(row, track, " graphs"); break;
 	case ROW_NONE: break;
+	default: snprintf(row->name, sizeof(row->name), "%s", table_tracks(table_of_tracks(row->class - ROW_OTHER))->word);
 	}
 }
 
@@ -254,7 +262,7 @@ static int put_row(struct perfetto *p, const struct part *parts, size_t count, c
 	return r;
 }
 
-static int list_parts(struct perfetto *p, const struct track_groups *groups, struct part **ret, size_t *ret_count)
+static int list_parts(struct perfetto *p, const struct track_groups *groups, unsigned table_count, struct part **ret, size_t *ret_count)
 {
 	const struct index_table *tracks = &p->t.tracks;
 	struct part *parts = calloc(tracks->count * 2 + 1, sizeof(*parts));
@@ -263,7 +271,7 @@ static int list_parts(struct perfetto *p, const struct track_groups *groups, str
 	for (size_t i = 0; parts && i < tracks->count; i++) {
 		const int64_t *track = tracks->rows + i * tracks->width;
 
-		for (unsigned table = 0; class_of(track) != ROW_NONE && table < EVENT_ROW_TABLES; table++) {
+		for (unsigned table = 0; class_of(track) != ROW_NONE && table < table_count; table++) {
 			if (!track_groups_has(&groups[table], (uint32_t)track[TRACK_ID]))
 				continue;
 			if (!ARRAY_ROOM(parts, count, cap, 1)) {
@@ -284,14 +292,16 @@ static int list_parts(struct perfetto *p, const struct track_groups *groups, str
 int perfetto_rows(struct perfetto *p, struct error *err)
 {
 	struct track_groups groups[EVENT_ROW_TABLES] = { 0 };
+	enum table_id tables[EVENT_ROW_TABLES];
+	unsigned table_count = event_row_tables(tables);
 	struct part *parts = NULL;
 	size_t count = 0, last;
 	int r = 0;
 
-	for (unsigned i = 0; r >= 0 && i < EVENT_ROW_TABLES; i++)
-		r = track_groups_load(&groups[i], p->t.q, event_row_tables[i]);
+	for (unsigned i = 0; r >= 0 && i < table_count; i++)
+		r = track_groups_load(&groups[i], p->t.q, tables[i]);
 	if (r >= 0)
-		r = list_parts(p, groups, &parts, &count);
+		r = list_parts(p, groups, table_count, &parts, &count);
 	if (r < 0)
 		error_set(err, ENOMEM, "Not enough memory");
 	for (size_t first = 0; r >= 0 && first < count; first = last) {
@@ -300,7 +310,7 @@ int perfetto_rows(struct perfetto *p, struct error *err)
 		r = put_row(p, parts + first, last - first, groups, err);
 	}
 	free(parts);
-	for (unsigned i = 0; i < EVENT_ROW_TABLES; i++)
+	for (unsigned i = 0; i < table_count; i++)
 		track_groups_release(&groups[i]);
 	return r;
 }

@@ -86,7 +86,7 @@ int export_place_choose(struct export *e, const struct export_format *format, st
 	if (e->request->output)
 		len = (size_t)snprintf(path, sizeof(path), "%s", e->request->output);
 	else
-		len = (size_t)export_name_beside(e->request->input, format->ending, path, sizeof(path));
+		len = (size_t)export_name_beside(e->request->input, e->ending, path, sizeof(path));
 	if (len >= sizeof(path))
 		return error_set(err, ENAMETOOLONG, "The name of the output is too long");
 	while (len > 1 && path[len - 1] == '/')

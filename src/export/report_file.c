@@ -49,9 +49,9 @@ static void give_up(struct export *e)
 }
 
 const struct export_format export_report = {
-	.name = "sonde", .ending = ".copy.sonde", .whole = copy, .begin = begin, .end = end, .give_up = give_up,
+	.name = "sonde", .whole = copy, .begin = begin, .end = end, .give_up = give_up,
 };
 
 const struct export_format export_redacted = {
-	.name = "sonde", .ending = ".redacted.sonde", .whole = copy, .begin = begin, .end = end, .give_up = give_up,
+	.name = "sonde", .whole = copy, .begin = begin, .end = end, .give_up = give_up,
 };

@@ -378,6 +378,6 @@ static int whole(struct export *e, struct error *err)
 }
 
 const struct export_format export_speedscope = {
-	.name = "speedscope", .ending = ".speedscope.json", .streams = true, .whole = whole, .begin = export_stream_begin,
+	.name = "speedscope", .streams = true, .whole = whole, .begin = export_stream_begin,
 	.end = export_stream_end, .give_up = export_stream_give_up,
 };

@@ -159,5 +159,5 @@ static void give_up(struct export *e)
 }
 
 const struct export_format export_sqlite = {
-	.name = "SQLite", .ending = ".sqlite", .begin = begin, .table = write_table, .end = end, .give_up = give_up,
+	.name = "SQLite", .begin = begin, .table = write_table, .end = end, .give_up = give_up,
 };

@@ -176,11 +176,11 @@ static int end_csv(struct export *e, struct error *err)
 }
 
 const struct export_format export_jsonlines = {
-	.name = "JsonLines", .ending = ".jsonl", .streams = true, .begin = export_stream_begin,
+	.name = "JsonLines", .streams = true, .begin = export_stream_begin,
 	.table = jsonlines_table, .end = export_stream_end, .give_up = export_stream_give_up,
 };
 
 const struct export_format export_csv = {
-	.name = "CSV", .ending = "_csv", .is_folder = true, .begin = begin_csv, .table = csv_table, .end = end_csv,
+	.name = "CSV", .is_folder = true, .begin = begin_csv, .table = csv_table, .end = end_csv,
 	.give_up = give_up_csv,
 };

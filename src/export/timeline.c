@@ -89,10 +89,12 @@ static int load_link_group(struct timeline *t, enum table_id table, unsigned col
 
 static int load_links(struct timeline *t)
 {
+	enum table_id tables[EVENT_ROW_TABLES];
+	unsigned count = event_row_tables(tables);
 	int r = 0;
 
-	for (size_t k = 0; k < EVENT_ROW_TABLES; k++) {
-		enum table_id table = event_row_tables[k];
+	for (unsigned k = 0; k < count; k++) {
+		enum table_id table = tables[k];
 		bool is_work = table_column(table, ROLE_NODE) >= 0;
 		int column = table_column(table, is_work ? ROLE_WORK : ROLE_CALL);
 

@@ -82,11 +82,15 @@ enum {
 	EVENT_WIDTH
 };
 
+/* Columns of a table that have ROLE_MORE. */
+#define EVENT_MORE 8u
+
 /* The rows of one track of a table, in order of start; or of all tracks in the order of the file. */
 struct event_reader {
 	struct timeline *t;
 	enum table_id table;
 	bool is_work;         /* of a GPU, that may be a node of a CUDA graph */
+	bool has_bytes;
 	const struct track_groups *groups; /* NULL: the order of the file */
 	uint32_t track_id;
 	size_t at;            /* entry of groups, or group */
@@ -94,12 +98,15 @@ struct event_reader {
 	uint32_t row;
 	uint32_t rows;        /* 0: no group is loaded */
 	int64_t *values;
+	uint8_t *nulls;       /* of `more` */
 	size_t cap;
+	uint8_t more[EVENT_MORE];
+	unsigned more_count;
 };
 
-/* The tables whose rows are drawn one by one, in the order in which they are written. */
-enum { EVENT_ROW_TABLES = 11 };
-extern const enum table_id event_row_tables[EVENT_ROW_TABLES];
+/* The tables whose rows are drawn one by one, in the order in which they are written; how many. */
+#define EVENT_ROW_TABLES 64
+unsigned event_row_tables(enum table_id ret[EVENT_ROW_TABLES]);
 
 void event_reader_init(struct event_reader *r, struct timeline *t, enum table_id table,
 		       const struct track_groups *groups, uint32_t track_id);
@@ -117,6 +124,9 @@ int event_merge_add(struct event_merge *m, struct timeline *t, const struct trac
 /* The reader whose row comes next; the caller counts its `row` up. NULL behind the last. -ENOMEM. */
 int event_merge_next(struct event_merge *m, struct event_reader **ret);
 void event_merge_release(struct event_merge *m);
+
+/* Those that the current row has of `more`, by their names. */
+void event_more(const struct event_reader *r, arg_fn take, void *context);
 
 static inline int64_t event_value(const struct event_reader *r, unsigned column)
 {

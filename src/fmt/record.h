@@ -29,6 +29,7 @@
 #include <stdint.h>
 
 #include "base/arch.h"
+#include "fmt/nvtx_fields.h"
 
 enum record_type {
 #define RECORD(type, NAME, name, body, kind) RECORD_##NAME = type,
@@ -118,7 +119,7 @@ struct record_nvtx_event {
 	uint64_t head;
 	uint64_t time;
 	uint32_t color;
-	uint32_t category;
+	NVTX_FIELDS(NVTX_FIELD_MEMBER)
 	uint64_t payload; /* bit pattern of the value; its kind is in the head's flags */
 };
 

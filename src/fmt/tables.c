@@ -25,6 +25,30 @@ static const struct table_schema schemas[TABLE_ID_LIMIT] = {
 #undef TABLE
 #undef COLUMN
 
+#define TRACKS(NAME, number, ...) _Static_assert(number < TRACK_KIND_LIMIT, "a kind of track for " #NAME);
+#define TABLE(...)
+#define COLUMN(...)
+#include "fmt/tables.def"
+static const struct table_tracks tracks[TABLE_ID_LIMIT] = {
+#define TRACKS(NAME, number, place, word, category) [TABLE_##NAME] = { number, TRACKS_OF_##place, word, category },
+#include "fmt/tables.def"
+#undef TABLE
+#undef COLUMN
+};
+
+const struct table_tracks *table_tracks(unsigned table)
+{
+	return table < TABLE_ID_LIMIT && tracks[table].kind ? &tracks[table] : NULL;
+}
+
+unsigned table_of_tracks(unsigned track_kind)
+{
+	for (unsigned table = 0; track_kind && table < TABLE_ID_LIMIT; table++)
+		if (tracks[table].kind == track_kind)
+			return table;
+	return 0;
+}
+
 const struct table_schema *table_schema(unsigned id)
 {
 	if (id >= TABLE_ID_LIMIT || !schemas[id].name)

@@ -57,7 +57,10 @@ enum column_role {
 	ROLE_PATH = 1 << 21,
 	ROLE_COMMAND = 1 << 22,     /* command line */
 	ROLE_PROSE = 1 << 23,       /* sentences */
-	ROLE_INLINED = 1 << 24      /* lines of a function, a path and a number */
+	ROLE_INLINED = 1 << 24,     /* lines of a function, a path and a number */
+	/* Of a number or a text that nsys does not have: exports show it all the same, tables behind nsys's columns, traces for viewers
+	 * among the event's arguments */
+	ROLE_MORE = 1 << 25
 };
 
 #define TABLE_MAX_COLUMNS 32
@@ -93,20 +96,43 @@ enum track_kind {
 	TRACK_COUNTER = 4,
 	TRACK_GENERIC = 5,       /* imported slices and instants */
 	TRACK_SAMPLES = 6,       /* thread */
-	TRACK_RUN = 7,           /* thread */
-	TRACK_OSRT = 8,          /* thread x depth */
-	TRACK_CUDA_API = 9,      /* thread x depth */
-	TRACK_GPU_KERNEL = 10,   /* stream (in `domain`) x lane, as all GPU work */
-	TRACK_GPU_COPY = 11,
-	TRACK_GPU_SET = 12,
-	TRACK_GPU_SYNC = 13,
-	TRACK_GPU_GRAPH = 14,
-	TRACK_GPU_MEMORY = 15,   /* context (in `domain`) */
-	TRACK_CUDA_OVERHEAD = 16, /* process, thread where known, x lane */
-	TRACK_CUDA_JIT = 17,     /* thread x lane */
 	TRACK_GPU_METRIC = 18,   /* GPU (in `domain`); the counter table, described in gpu_metric */
-	TRACK_GPU_SWITCH = 19    /* GPU (in `domain`) */
+	/* Those of one table; TRACK_GPU_KERNEL = 10 ... */
+#define TRACKS(NAME, number, ...) TRACK_##NAME = number,
+#define TABLE(...)
+#define COLUMN(...)
+#include "fmt/tables.def"
+#undef TABLE
+#undef COLUMN
+	TRACK_KIND_LIMIT = 32
 };
+
+/* Whose tracks they are; each has lanes where its events overlap. */
+enum track_place {
+	TRACKS_OF_THREAD = 1,
+	TRACKS_OF_STREAM,        /* its uid is in `domain`; work of a GPU */
+	TRACKS_OF_CONTEXT,       /* the same */
+	TRACKS_OF_GPU            /* the same */
+};
+
+struct table_tracks {
+	uint8_t kind;            /* enum track_kind */
+	uint8_t place;           /* enum track_place */
+	const char *word;
+	const char *category;    /* NULL: traces have no such events */
+};
+
+/* NULL of tables without a kind of track of their own. */
+const struct table_tracks *table_tracks(unsigned table);
+/* The table whose tracks are of this kind; 0: several have such tracks, or none. */
+unsigned table_of_tracks(unsigned track_kind);
+/* Events of the table are work on a GPU's stream. */
+static inline int table_is_work(unsigned table)
+{
+	const struct table_tracks *tracks = table_tracks(table);
+
+	return tracks && tracks->place == TRACKS_OF_STREAM;
+}
 
 enum module_kind {
 	MODULE_FILE = 1,         /* an ELF file */

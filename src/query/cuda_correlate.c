@@ -6,7 +6,6 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
-#include "base/macros.h"
 #include "base/sort.h"
 #include "query/parallel.h"
 
@@ -15,20 +14,6 @@
 #define BITS_ALWAYS 65536
 #define RANK_BITS 64u
 
-/* Where GPU work is. */
-static const struct work_table {
-	enum table_id table;
-	uint8_t track_kind;
-	uint8_t correlation;
-} work_tables[] = {
-	{ TABLE_GPU_KERNEL, TRACK_GPU_KERNEL, COLUMN_GPU_KERNEL_CORRELATION },
-	{ TABLE_GPU_COPY, TRACK_GPU_COPY, COLUMN_GPU_COPY_CORRELATION },
-	{ TABLE_GPU_SET, TRACK_GPU_SET, COLUMN_GPU_SET_CORRELATION },
-	{ TABLE_GPU_GRAPH, TRACK_GPU_GRAPH, COLUMN_GPU_GRAPH_CORRELATION },
-	{ TABLE_GPU_SYNC, TRACK_GPU_SYNC, COLUMN_GPU_SYNC_CORRELATION },
-};
-#define WORK_TABLES COUNT_OF(work_tables)
-
 static const uint8_t call_columns[CALL_COLUMNS] = {
 	[CALL_COLUMN_START] = COLUMN_CUDA_API_START, [CALL_COLUMN_END] = COLUMN_CUDA_API_END,
 	[CALL_COLUMN_NAME] = COLUMN_CUDA_API_NAME,
@@ -36,7 +21,8 @@ static const uint8_t call_columns[CALL_COLUMNS] = {
 
 /* What a group of work needs of its process. */
 struct work_piece {
-	const struct work_table *work;
+	enum table_id table;
+	uint8_t correlation; /* the column */
 	size_t group;
 	int64_t process;
 	uint32_t least;
@@ -59,35 +45,43 @@ static int is_correlation(int64_t value)
 	return value > 0 && value < UINT32_MAX;
 }
 
+static int list_groups(struct loading *l, enum table_id table)
+{
+	size_t groups = report_group_count(l->q->report, table);
+	struct work_piece *pieces = reallocarray(l->pieces, l->piece_count + groups + 1, sizeof(*pieces));
+
+	if (!pieces)
+		return -ENOMEM;
+	l->pieces = pieces;
+	for (size_t g = 0; g < groups; g++) {
+		const int64_t *track = index_find(&l->q->index.tracks, report_group(l->q->report, table, g)->track);
+
+		if (track && track[TRACK_KIND] == table_tracks(table)->kind)
+			l->pieces[l->piece_count++] = (struct work_piece){ .table = table, .group = g,
+				.correlation = (uint8_t)table_column(table, ROLE_WORK), .process = track[TRACK_PROCESS],
+				.least = UINT32_MAX };
+	}
+	return 0;
+}
+
 static int list_work(struct loading *l)
 {
-	size_t all = 0;
+	int r = 0;
 
-	for (size_t t = 0; t < WORK_TABLES; t++)
-		all += report_group_count(l->q->report, work_tables[t].table);
-	l->pieces = calloc(all + 1, sizeof(*l->pieces));
-	if (!l->pieces)
-		return -ENOMEM;
-	for (size_t t = 0; t < WORK_TABLES; t++)
-		for (size_t g = 0; g < report_group_count(l->q->report, work_tables[t].table); g++) {
-			uint32_t id = report_group(l->q->report, work_tables[t].table, g)->track;
-			const int64_t *track = index_find(&l->q->index.tracks, id);
-
-			if (track && track[TRACK_KIND] == work_tables[t].track_kind)
-				l->pieces[l->piece_count++] = (struct work_piece){ .work = &work_tables[t], .group = g,
-					.process = track[TRACK_PROCESS], .least = UINT32_MAX };
-		}
-	return 0;
+	for (unsigned table = 0; r >= 0 && table < TABLE_ID_LIMIT; table++)
+		if (table_is_work(table) && table_column(table, ROLE_WORK) >= 0)
+			r = list_groups(l, (enum table_id)table);
+	return r;
 }
 
 /* The correlations of a piece. Whoever shows its rows tells of damage. */
 static int64_t *piece_numbers(const struct loading *l, const struct work_piece *p, uint32_t *ret_rows, int *ret)
 {
-	uint32_t rows = report_group(l->q->report, p->work->table, p->group)->rows;
+	uint32_t rows = report_group(l->q->report, p->table, p->group)->rows;
 	int64_t *values = malloc((rows + 1) * sizeof(*values));
 
 	*ret_rows = rows;
-	*ret = values ? report_column(l->q->report, p->work->table, p->group, p->work->correlation, values, NULL) : -ENOMEM;
+	*ret = values ? report_column(l->q->report, p->table, p->group, p->correlation, values, NULL) : -ENOMEM;
 	if (*ret == -EBADMSG)
 		*ret = *ret_rows = 0;
 	return values;

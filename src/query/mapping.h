@@ -157,10 +157,21 @@ struct native_table {
 	struct mapped_source source;
 };
 
+/* A table with nsys's name, and behind its columns those of the report's that have ROLE_MORE. */
+struct more_table {
+	const struct mapped_table *of;
+	struct mapped_table table;
+	struct mapped_source *sources;
+	struct mapped_column *columns;
+	struct mapped_cell *cells; /* of all sources */
+};
+
 struct native_tables {
 	struct native_table *tables;
 	unsigned count;
 	struct mapped_column *columns; /* of all of them */
+	struct more_table *more;
+	unsigned more_count;
 };
 
 int native_tables_make(struct native_tables *ret);

@@ -122,7 +122,7 @@ int nsys_others_load(struct query *q)
 	r = report_each_row(q->report, TABLE_META, COLUMN_META_NUMBER + 1, take_meta, q);
 	imported = q->others.count;
 	for (size_t i = 0; i < KNOWN_COUNT; i++)
-		if (!find(&q->others, imported, known[i].name))
+		if (!find(&q->others, imported, known[i].name) && !query_table(q, known[i].name))
 			add(&q->others, known[i].name, known[i].columns, 0);
 	return r == -ENOMEM ? r : 0;
 }

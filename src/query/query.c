@@ -58,11 +58,19 @@ uint64_t query_damaged(const struct query *q)
 	return groups ? groups : (uint64_t)report_is_damaged(q->report);
 }
 
+static const struct mapped_table *with_more(const struct query *q, const struct mapped_table *t)
+{
+	for (unsigned i = 0; i < q->natives.more_count; i++)
+		if (q->natives.more[i].of == t)
+			return &q->natives.more[i].table;
+	return t;
+}
+
 const struct mapped_table *query_table(const struct query *q, const char *name)
 {
 	for (unsigned i = 0; i < mapped_table_count; i++)
 		if (sqlite3_stricmp(mapped_tables[i].name, name) == 0)
-			return &mapped_tables[i];
+			return with_more(q, &mapped_tables[i]);
 	for (unsigned i = 0; i < q->natives.count; i++)
 		if (sqlite3_stricmp(q->natives.tables[i].name, name) == 0)
 			return &q->natives.tables[i].table;

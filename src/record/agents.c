@@ -49,12 +49,11 @@ int agents_make_session_page(struct recorder *r, struct error *err)
 	r->page = page;
 	r->page->magic = RING_SESSION_MAGIC;
 	r->page->abi = RING_ABI_VERSION;
-	r->page->modules = r->options->trace & TRACE_BIT(TRACE_NVTX) ? RING_GATE_NVTX : 0;
+#define MODULE(id, name, bit) r->page->modules |= r->options->trace & TRACE_BIT(TRACE_##id) ? RING_GATE_##id : 0;
+#include "fmt/trace_sources.def"
 	r->page->clock = r->drain.session.time.use_tsc ? RING_CLOCK_TSC : RING_CLOCK_MONOTONIC_RAW;
-	if (r->options->trace & TRACE_BIT(TRACE_OSRT)) {
-		r->page->modules |= RING_GATE_OSRT;
+	if (r->options->trace & TRACE_BIT(TRACE_OSRT))
 		osrt_fill_page(r->page, &r->options->osrt, r->drain.session.time.use_tsc);
-	}
 	window_fill_page(r->page, r->options);
 	cuda_fill_page(r->page, r->options, r->drain.session.time.use_tsc);
 	r->drain.session.kernels = r->options->kernels;

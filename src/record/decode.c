@@ -84,9 +84,12 @@ static int decode_event(struct decoder *d, const struct record *r, uint32_t fixe
 	uint64_t string_id;
 
 	memcpy(&event, r->bytes, sizeof(event));
-	*ret = (struct event_attributes){ .start = r->time, .category = event.category,
-					  .color = event.color, .payload = event.payload,
-					  .payload_kind = flags >> NVTX_FLAG_PAYLOAD_SHIFT };
+#define FROM_RECORD(NAME, name, type) .name = event.name,
+	*ret = (struct event_attributes){
+		.start = r->time, .color = event.color, .payload = event.payload, .payload_kind = flags >> NVTX_FLAG_PAYLOAD_SHIFT,
+		NVTX_FIELDS(FROM_RECORD)
+	};
+#undef FROM_RECORD
 	if (ret->payload_kind >= NVTX_PAYLOAD_KIND_COUNT)
 		return -EBADMSG;
 	if (flags & NVTX_FLAG_COLOR)

@@ -132,8 +132,7 @@ static void put_sources(struct session *s, uint64_t trace)
 {
 	static const char *const names[] = {
 #define TRACE_SOURCE(id, name, state, implies, description) [TRACE_##id] = name,
-#include "record/trace_sources.def"
-#undef TRACE_SOURCE
+#include "fmt/trace_sources.def"
 	};
 	struct buf b = BUF_INIT;
 

@@ -19,8 +19,7 @@
 
 enum trace_source {
 #define TRACE_SOURCE(id, name, state, implies, description) TRACE_##id,
-#include "record/trace_sources.def"
-#undef TRACE_SOURCE
+#include "fmt/trace_sources.def"
 	TRACE_SOURCE_COUNT
 };
 

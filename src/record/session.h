@@ -43,7 +43,7 @@ struct event_attributes {
 	int64_t start;
 	uint64_t name;         /* 0 = none */
 	uint32_t flags;        /* enum slice_flags */
-	uint32_t category;
+	NVTX_FIELDS(NVTX_FIELD_MEMBER)
 	uint32_t color;
 	uint32_t payload_kind;
 	uint64_t payload;

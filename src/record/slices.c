@@ -17,7 +17,6 @@ uint32_t slice_values(const struct event_attributes *event, int64_t end, int64_t
 	values[COLUMN_SLICE_END] = end;
 	values[COLUMN_SLICE_NAME] = (int64_t)event->name;
 	values[COLUMN_SLICE_FLAGS] = event->flags;
-	values[COLUMN_SLICE_CATEGORY] = event->category;
 	values[COLUMN_SLICE_COLOR] = event->color;
 	values[COLUMN_SLICE_PAYLOAD_KIND] = event->payload_kind;
 	values[COLUMN_SLICE_PAYLOAD] = (int64_t)event->payload;
@@ -25,7 +24,11 @@ uint32_t slice_values(const struct event_attributes *event, int64_t end, int64_t
 	values[COLUMN_SLICE_SCHEMA] = (int64_t)event->schema;
 	present |= event->name ? BIT(COLUMN_SLICE_NAME) : 0;
 	present |= event->flags ? BIT(COLUMN_SLICE_FLAGS) : 0;
-	present |= event->category ? BIT(COLUMN_SLICE_CATEGORY) : 0;
+#define SLICE_FIELD(NAME, name, type)                         \
+	values[COLUMN_SLICE_##NAME] = (int64_t)event->name;   \
+	present |= event->name ? BIT(COLUMN_SLICE_##NAME) : 0;
+	NVTX_FIELDS(SLICE_FIELD)
+#undef SLICE_FIELD
 	present |= event->flags & SLICE_HAS_COLOR ? BIT(COLUMN_SLICE_COLOR) : 0;
 	if (event->payload_kind)
 		present |= BIT(COLUMN_SLICE_PAYLOAD_KIND) | BIT(COLUMN_SLICE_PAYLOAD);
@@ -151,7 +154,6 @@ static uint32_t instant_values(const struct event_attributes *event, int64_t *va
 	values[COLUMN_INSTANT_TIME] = event->start;
 	values[COLUMN_INSTANT_NAME] = (int64_t)event->name;
 	values[COLUMN_INSTANT_FLAGS] = event->flags;
-	values[COLUMN_INSTANT_CATEGORY] = event->category;
 	values[COLUMN_INSTANT_COLOR] = event->color;
 	values[COLUMN_INSTANT_PAYLOAD_KIND] = event->payload_kind;
 	values[COLUMN_INSTANT_PAYLOAD] = (int64_t)event->payload;
@@ -159,7 +161,11 @@ static uint32_t instant_values(const struct event_attributes *event, int64_t *va
 	values[COLUMN_INSTANT_SCHEMA] = (int64_t)event->schema;
 	present |= event->name ? BIT(COLUMN_INSTANT_NAME) : 0;
 	present |= event->flags ? BIT(COLUMN_INSTANT_FLAGS) : 0;
-	present |= event->category ? BIT(COLUMN_INSTANT_CATEGORY) : 0;
+#define INSTANT_FIELD(NAME, name, type)                         \
+	values[COLUMN_INSTANT_##NAME] = (int64_t)event->name;   \
+	present |= event->name ? BIT(COLUMN_INSTANT_##NAME) : 0;
+	NVTX_FIELDS(INSTANT_FIELD)
+#undef INSTANT_FIELD
 	present |= event->flags & SLICE_HAS_COLOR ? BIT(COLUMN_INSTANT_COLOR) : 0;
 	if (event->payload_kind)
 		present |= BIT(COLUMN_INSTANT_PAYLOAD_KIND) | BIT(COLUMN_INSTANT_PAYLOAD);

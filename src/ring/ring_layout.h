@@ -48,11 +48,9 @@ enum ring_clock {
 /* The gate: a bit per module that may record now, and above them the number of the capture
  * window, so that a writer sees that there was a pause even if it missed it. */
 enum ring_gate {
-	RING_GATE_NVTX = 1u << 0,
-	RING_GATE_OSRT = 1u << 1,
-	RING_GATE_CUDA = 1u << 2,
-	RING_GATE_SAMPLE = 1u << 3, /* timers in the target, where perf is forbidden */
-	RING_GATE_WARM = 1u << 4   /* alone: what takes long to set up is made ready, and nothing is recorded */
+#define MODULE(id, name, bit) RING_GATE_##id = 1u << (bit),
+#define GATE(id, bit) RING_GATE_##id = 1u << (bit),
+#include "fmt/trace_sources.def"
 };
 
 enum ring_cuda {

@@ -20,7 +20,7 @@ struct parts {
 
 static bool has_names(enum table_id table)
 {
-	return table_column(table, ROLE_NAME) >= 0 || table == TABLE_GPU_SET;
+	return table_column(table, ROLE_NAME) >= 0 || table_tracks(table);
 }
 
 static struct store_item *new_item(const struct piece *p, bool is_span, struct parts *parts)

@@ -20,12 +20,17 @@ uint32_t name_make(enum made_name kind, int64_t number)
 	return NAME_MADE | (uint32_t)kind << MADE_NUMBER_BITS | (uint32_t)number;
 }
 
+static uint32_t of_table(enum table_id table, int64_t number)
+{
+	return name_make((enum made_name)(MADE_OF_TABLE + table), number);
+}
+
 static uint32_t launch_name(const struct recording *r, int64_t launch)
 {
 	const int64_t *row = cuda_launch(r->index.cuda, launch);
 
 	if (!row)
-		return name_make(MADE_KERNEL, 0);
+		return of_table(TABLE_GPU_KERNEL, 0);
 	return r->launch_names[(size_t)(row - r->index.cuda->launches.rows) / LAUNCH_WIDTH];
 }
 
@@ -40,26 +45,14 @@ static uint32_t call_name(const struct recording *r, int64_t name)
 	return name > 0 && name < (int64_t)NAME_MADE ? (uint32_t)name : 0;
 }
 
-/* How events are called whose table has no names of its own, and how all are coloured. */
-static const struct {
-	uint8_t has_made, made; /* enum made_name */
-	uint8_t class;          /* enum color_class */
-} by_table[TABLE_ID_LIMIT] = {
-	[TABLE_SLICE] = { .class = CLASS_RANGE },
-	[TABLE_INSTANT] = { .class = CLASS_RANGE },
-	[TABLE_OSRT] = { .class = CLASS_OS },
-	[TABLE_CUDA_API] = { .class = CLASS_API },
-	[TABLE_GPU_KERNEL] = { .class = CLASS_COMPUTE },
-	[TABLE_GPU_COPY] = { 1, MADE_COPY, CLASS_COPY },
-	[TABLE_GPU_SET] = { 1, MADE_SET, CLASS_COPY },
-	[TABLE_GPU_SYNC] = { 1, MADE_SYNC, CLASS_WAIT },
-	[TABLE_GPU_GRAPH] = { 1, MADE_GRAPH, CLASS_COMPUTE },
-	[TABLE_RUN] = { 1, MADE_CPU, CLASS_RUNNING },
-	[TABLE_CUDA_OVERHEAD] = { 1, MADE_OVERHEAD, CLASS_OVERHEAD },
-	[TABLE_CUDA_JIT] = { 1, MADE_JIT, CLASS_OVERHEAD },
-	[TABLE_GPU_MEMORY] = { 1, MADE_MEMORY, CLASS_OTHER },
-	[TABLE_GPU_SWITCH] = { 1, MADE_SWITCH, CLASS_OTHER },
+/* How events are coloured; CLASS_OTHER on a stream: as what computes. */
+static const uint8_t classes[TABLE_ID_LIMIT] = {
+	[TABLE_SLICE] = CLASS_RANGE,	     [TABLE_INSTANT] = CLASS_RANGE,	[TABLE_OSRT] = CLASS_OS,
+	[TABLE_CUDA_API] = CLASS_API,	     [TABLE_GPU_COPY] = CLASS_COPY,	[TABLE_GPU_SET] = CLASS_COPY,
+	[TABLE_GPU_SYNC] = CLASS_WAIT,	     [TABLE_RUN] = CLASS_RUNNING,	[TABLE_CUDA_OVERHEAD] = CLASS_OVERHEAD,
+	[TABLE_CUDA_JIT] = CLASS_OVERHEAD,
 };
+_Static_assert(CLASS_OTHER == 0, "tables that are not named");
 
 uint32_t name_of(const struct recording *r, enum table_id table, int64_t value)
 {
@@ -67,8 +60,12 @@ uint32_t name_of(const struct recording *r, enum table_id table, int64_t value)
 		return launch_name(r, value);
 	if (table == TABLE_CUDA_API)
 		return call_name(r, value);
-	if (by_table[table].has_made)
-		return name_make((enum made_name)by_table[table].made, table == TABLE_GPU_SET ? 0 : value);
+	if (table_tracks(table)) {
+		int column = table_column(table, ROLE_NAME);
+
+		if (column < 0 || table_schema(table)->columns[column].type != COLUMN_TYPE_STR)
+			return of_table(table, column < 0 ? 0 : value);
+	}
 	return value > 0 && value < (int64_t)NAME_MADE ? (uint32_t)value : 0;
 }
 
@@ -111,7 +108,9 @@ enum color_class name_class(const struct recording *r, enum table_id table, uint
 		return made_class((name & ~NAME_MADE) >> MADE_NUMBER_BITS);
 	if (table == TABLE_GPU_KERNEL && is_communication(r, name))
 		return CLASS_COMMUNICATION;
-	return (enum color_class)by_table[table].class;
+	if (classes[table] == CLASS_OTHER && table_is_work(table))
+		return CLASS_COMPUTE;
+	return (enum color_class)classes[table];
 }
 
 static bool says_communication(struct recording *r, uint32_t name)
@@ -139,7 +138,7 @@ int name_load_launches(struct recording *r)
 	for (size_t i = 0; i < count; i++, row += LAUNCH_WIDTH) {
 		int64_t id = row[LAUNCH_SHORT_NAME] ? row[LAUNCH_SHORT_NAME] : row[LAUNCH_NAME];
 
-		names[i] = sorted[i] = id > 0 && id < (int64_t)NAME_MADE ? (uint32_t)id : name_make(MADE_KERNEL, 0);
+		names[i] = sorted[i] = id > 0 && id < (int64_t)NAME_MADE ? (uint32_t)id : of_table(TABLE_GPU_KERNEL, 0);
 	}
 	sort_items(sorted, count, sizeof(*sorted), compare_names);
 	for (size_t i = 0; i < count; i++)
@@ -150,18 +149,17 @@ int name_load_launches(struct recording *r)
 	return 0;
 }
 
-static const char *made_word(enum made_name kind, uint32_t number)
+static const char *number_word(enum table_id table, uint32_t number)
 {
-	switch (kind) {
-	case MADE_COPY: return gpu_copy_kind(number)->word;
-	case MADE_SYNC: return gpu_sync_kind(number)->word;
-	case MADE_MEMORY: return gpu_memory_operation_word(number);
-	case MADE_JIT: return gpu_jit_operation_word(number);
-	case MADE_OVERHEAD: return gpu_overhead_word(number);
-	case MADE_SET: return "memset";
-	case MADE_KERNEL: return "kernel";
-	case MADE_SWITCH: return number == 8 ? "context begins" : number == 7 ? "context ends" : NULL;
-	default: return NULL;
+	switch (table) {
+	case TABLE_GPU_COPY: return gpu_copy_kind(number)->word;
+	case TABLE_GPU_SYNC: return gpu_sync_kind(number)->word;
+	case TABLE_GPU_MEMORY: return gpu_memory_operation_word(number);
+	case TABLE_CUDA_JIT: return gpu_jit_operation_word(number);
+	case TABLE_CUDA_OVERHEAD: return gpu_overhead_word(number);
+	case TABLE_GPU_KERNEL: return table_tracks(table)->word;
+	case TABLE_GPU_SWITCH: return number == 8 ? "context begins" : number == 7 ? "context ends" : NULL;
+	default: return table_column(table, ROLE_NAME) < 0 ? table_tracks(table)->word : NULL;
 	}
 }
 
@@ -207,13 +205,22 @@ static int wait_text(struct recording *r, unsigned kind, uint32_t number, struct
 	return reason ? buf_printf(ret, "blocked in %s", reason) : buf_puts(ret, "blocked");
 }
 
+static int table_text(enum table_id table, uint32_t number, struct buf *ret)
+{
+	const struct table_tracks *tracks = table_tracks(table);
+	const char *word = tracks ? number_word(table, number) : NULL;
+
+	if (!tracks)
+		return 0;
+	if (word || number == MADE_NUMBER_MASK)
+		return buf_puts(ret, word ? word : tracks->word);
+	return buf_printf(ret, "%s %u", tracks->word, number);
+}
+
 static int made_text(struct recording *r, uint32_t name, struct buf *ret)
 {
-	static const char *const words[] = { "copy", "memset", "synchronisation", "graph", "CPU", "overhead", "JIT", "memory",
-					     "context switch", "kernel" };
 	unsigned kind = (name & ~NAME_MADE) >> MADE_NUMBER_BITS;
 	uint32_t number = name & MADE_NUMBER_MASK;
-	const char *word;
 
 	if (kind == MADE_CALL)
 		return call_text(r, number, ret);
@@ -221,12 +228,7 @@ static int made_text(struct recording *r, uint32_t name, struct buf *ret)
 		return thread_text(r, number, ret);
 	if (kind >= MADE_BLOCKED && kind <= MADE_UNKNOWN)
 		return wait_text(r, kind, number, ret);
-	if (kind >= COUNT_OF(words))
-		return 0;
-	word = made_word((enum made_name)kind, number);
-	if (word || number == MADE_NUMBER_MASK)
-		return buf_puts(ret, word ? word : words[kind]);
-	return buf_printf(ret, "%s %u", words[kind], number);
+	return table_text((enum table_id)(kind - MADE_OF_TABLE), number, ret);
 }
 
 int name_text(struct recording *r, uint32_t name, struct buf *ret)

@@ -13,11 +13,11 @@ struct recording;
 #define NAME_MADE 0x80000000u
 
 enum made_name {
-	MADE_COPY, MADE_SET, MADE_SYNC, MADE_GRAPH, MADE_CPU, MADE_OVERHEAD, MADE_JIT, MADE_MEMORY, MADE_SWITCH, MADE_KERNEL,
 	MADE_CALL, /* row of the index's names of calls */
 	MADE_THREAD, /* row of the index's threads */
 	MADE_BLOCKED, MADE_NOT_SPLIT, /* string id of what it waits in */
-	MADE_RUNNABLE, MADE_PREEMPTED, MADE_UNKNOWN
+	MADE_RUNNABLE, MADE_PREEMPTED, MADE_UNKNOWN,
+	MADE_OF_TABLE /* and the table's id: its word, and the number of ROLE_NAME */
 };
 
 enum color_class {

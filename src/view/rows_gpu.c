@@ -68,7 +68,9 @@ bool gpu_lane_key(const struct recording *r, const int64_t *track, struct lane_k
 		ret->place = track[TRACK_DOMAIN];
 		return true;
 	default:
-		return false;
+		ret->order = ROW_COMPUTE;
+		ret->depth += track[TRACK_KIND] << 32;
+		return table_is_work(table_of_tracks((unsigned)track[TRACK_KIND]));
 	}
 }
 

@@ -46,7 +46,7 @@ bool process_lane_key(const struct recording *r, const int64_t *track, struct la
 	if (track[TRACK_KIND] == TRACK_NVTX_STARTEND || track[TRACK_KIND] == TRACK_CUDA_JIT)
 		ret->label = 1;
 	if (ret->kind == ROW_GENERIC)
-		ret->label = track[TRACK_LABEL];
+		ret->label = track[TRACK_LABEL] ? track[TRACK_LABEL] : -(int64_t)table_of_tracks((unsigned)track[TRACK_KIND]);
 	if (ret->kind == ROW_COUNTER)
 		ret->label = track[TRACK_ID];
 	return true;
@@ -122,6 +122,7 @@ static int counter_label(struct recording *r, const struct lane_key *key, struct
 
 int process_label(struct recording *r, const struct lane_key *key, struct row *row)
 {
+	const struct table_tracks *tracks;
 	const char *name;
 
 	switch ((int)key->kind) {
@@ -134,6 +135,9 @@ int process_label(struct recording *r, const struct lane_key *key, struct row *r
 	case ROW_CUDA_API: return row_print(&row->label, "CUDA API");
 	case ROW_OVERHEAD: return row_print(&row->label, "%s", key->label ? "JIT" : "CUDA overhead");
 	default:
+		tracks = key->label < 0 && key->label > -TABLE_ID_LIMIT ? table_tracks((unsigned)-key->label) : NULL;
+		if (tracks)
+			return row_print(&row->label, "%s", tracks->word);
 		name = row_text(r, key->label);
 		return row_print(&row->label, "%s", *name ? name : "events");
 	}

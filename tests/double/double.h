@@ -85,6 +85,7 @@ uint64_t double_units(int64_t ns);
 
 /* double_records.c. `values` by enum script_key. Returns the size. */
 size_t double_record_size(unsigned kind);
+unsigned double_record_named(const char *name);
 size_t double_record_make(unsigned kind, const int64_t *values, uint8_t *ret_bytes);
 
 /* double_buffers.c. `ready`: when CUPTI has it, 0 = now; times at `zero_at` are made 0 where it is fetched before. */

@@ -521,6 +521,7 @@ void cupti_double_play_line(struct script_line *line)
 	case ACTION_UNIFIED: host_work(line, RECORD_KIND_UNIFIED, "cudaMemPrefetchAsync"); break;
 	case ACTION_OVERHEAD: host_work(line, RECORD_KIND_OVERHEAD, "cudaMalloc"); break;
 	case ACTION_JIT: host_work(line, RECORD_KIND_JIT, "cuModuleLoadDataEx"); break;
+	case ACTION_WORK: gpu_work(line, double_record_named(line->text), "cudaMemcpyAsync"); break;
 	case ACTION_UNKNOWN: double_append(RECORD_KIND_UNKNOWN, v, 0); break;
 	default: break;
 	}

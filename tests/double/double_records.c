@@ -1,4 +1,5 @@
 /* Activity records, from their layouts. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "double.h"
@@ -26,6 +27,19 @@ static const struct field *const layouts[KIND_COUNT] = {
 #undef FIELD
 #undef RECORD_END
 };
+
+unsigned double_record_named(const char *name)
+{
+#define RECORD(NAME, kind) if (!strcmp(name, #NAME)) return kind;
+#define FIELD(since, bytes, key)
+#define RECORD_END
+#include "double_records.def"
+#undef RECORD
+#undef FIELD
+#undef RECORD_END
+	double_log("no such record: %s", name);
+	abort();
+}
 
 static size_t rounded(size_t size) { return (size + 7) & ~(size_t)7; }
 

@@ -19,8 +19,8 @@ struct agent_part {
 extern const struct agent_part agent_part_driver __attribute__((visibility("hidden")));
 extern const struct agent_part agent_part_exec __attribute__((visibility("hidden")));
 extern const struct agent_part agent_part_leave __attribute__((visibility("hidden")));
-extern const struct agent_part agent_part_nvtx __attribute__((visibility("hidden")));
-extern const struct agent_part agent_part_osrt __attribute__((visibility("hidden")));
+#define MODULE(id, name, bit) extern const struct agent_part agent_part_##name __attribute__((visibility("hidden")));
+#include "fmt/trace_sources.def"
 extern const struct agent_part agent_part_sample __attribute__((visibility("hidden")));
 extern const struct agent_part agent_part_threads __attribute__((visibility("hidden")));
 

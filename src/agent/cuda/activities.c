@@ -16,24 +16,6 @@ static struct {
 	_Atomic int unified; /* 0 not yet, 1 on, -1 CUPTI cannot */
 } activities;
 
-/* What is recorded, and the options it needs; 0: always. */
-static const struct {
-	uint8_t kind;
-	uint32_t option;
-	const char *asked; /* what a user would have given to ask for it */
-} kinds[] = {
-	{ CUPTI_KIND_CONCURRENT_KERNEL, 0, "kernels" },
-	{ CUPTI_KIND_MEMCPY, 0, "copies" },
-	{ CUPTI_KIND_MEMCPY2, 0, NULL },
-	{ CUPTI_KIND_MEMSET, 0, NULL },
-	{ CUPTI_KIND_SYNCHRONIZATION, 0, NULL },
-	{ CUPTI_KIND_CUDA_EVENT, 0, NULL },
-	{ CUPTI_KIND_OVERHEAD, 0, NULL },
-	{ CUPTI_KIND_JIT, 0, NULL },
-	{ CUPTI_KIND_MEMORY2, RING_CUDA_MEMORY, "--cuda-memory-usage" },
-	{ CUPTI_KIND_MEMORY_POOL, RING_CUDA_MEMORY, NULL },
-};
-
 static uint32_t flags(void)
 {
 	return cuda_agent.core->session->cuda_flags;
@@ -55,15 +37,15 @@ static void refused(const char *what, int result)
 
 static void enable_kinds(int on)
 {
+	const struct cuda_kind *k;
 	int result;
 
-	for (size_t i = 0; i < COUNT_OF(kinds); i++) {
-		if ((flags() & kinds[i].option) != kinds[i].option)
+	for (unsigned i = 0; (k = cuda_kind_at(i)); i++) {
+		if (!k->in_window || (flags() & k->option) != k->option)
 			continue;
-		result = on ? cuda_agent.cupti.cuptiActivityEnable(kinds[i].kind) :
-			      cuda_agent.cupti.cuptiActivityDisable(kinds[i].kind);
-		if (on && result != CUPTI_OK && kinds[i].asked)
-			refused(kinds[i].asked, result);
+		result = on ? cuda_agent.cupti.cuptiActivityEnable(k->kind) : cuda_agent.cupti.cuptiActivityDisable(k->kind);
+		if (on && result != CUPTI_OK && k->asked)
+			refused(k->asked, result);
 	}
 	/* With it the nodes of a graph are not recorded one by one. */
 	if (!(flags() & RING_CUDA_GRAPH_NODES)) {

@@ -2,8 +2,22 @@
 
 #include <string.h>
 
+#include "base/macros.h"
+
 /* Bytes of each kind that are read, by the version found; 0 = a kind we do not know. */
 static uint16_t sizes[CUPTI_KINDS];
+static void (*decoders[CUPTI_KINDS])(const struct cuda_source *source);
+
+/* Room for any record. */
+union any_record {
+	struct cupti_record any;
+	uint64_t aligned;
+#define CUPTI_ACTIVITY_WHOLE(kind, structure, since) uint8_t kind##_##since[sizeof(struct structure)];
+#define CUPTI_ACTIVITY_RECORD(kind, structure, since, field) CUPTI_ACTIVITY_WHOLE(kind, structure, since)
+	CUPTI_ACTIVITY_RECORDS
+#undef CUPTI_ACTIVITY_RECORD
+#undef CUPTI_ACTIVITY_WHOLE
+};
 
 static struct {
 	_Atomic uint32_t base;
@@ -80,25 +94,16 @@ int cuda_work_is_left_out(uint64_t ticks, uint32_t call)
 				  is_after(call, atomic_load_explicit(&warm.last, memory_order_relaxed)));
 }
 
-static void (*const decoders[CUPTI_KINDS])(const struct cuda_source *source) = {
-	[CUPTI_KIND_MEMCPY] = cuda_decode_copy,
-	[CUPTI_KIND_MEMSET] = cuda_decode_set,
-	[CUPTI_KIND_DRIVER] = cuda_decode_driver,
-	[CUPTI_KIND_RUNTIME] = cuda_decode_runtime,
-	[CUPTI_KIND_DEVICE] = cuda_decode_device,
-	[CUPTI_KIND_CONTEXT] = cuda_decode_context,
-	[CUPTI_KIND_CONCURRENT_KERNEL] = cuda_decode_kernel,
-	[CUPTI_KIND_OVERHEAD] = cuda_decode_overhead,
-	[CUPTI_KIND_MEMCPY2] = cuda_decode_peer,
-	[CUPTI_KIND_UNIFIED_MEMORY_COUNTER] = cuda_decode_unified,
-	[CUPTI_KIND_CUDA_EVENT] = cuda_decode_event,
-	[CUPTI_KIND_STREAM] = cuda_decode_stream,
-	[CUPTI_KIND_SYNCHRONIZATION] = cuda_decode_sync,
-	[CUPTI_KIND_MEMORY2] = cuda_decode_memory,
-	[CUPTI_KIND_MEMORY_POOL] = cuda_decode_pool,
-	[CUPTI_KIND_GRAPH_TRACE] = cuda_decode_graph,
-	[CUPTI_KIND_JIT] = cuda_decode_jit,
-};
+const struct cuda_kind *cuda_kind_at(unsigned i)
+{
+	static const struct cuda_kind *const lists[] = { cuda_work_kinds, cuda_host_kinds, cuda_memory_kinds, cuda_object_kinds };
+
+	for (size_t l = 0; l < COUNT_OF(lists); l++)
+		for (const struct cuda_kind *k = lists[l]; k->kind; k++)
+			if (i-- == 0)
+				return k;
+	return NULL;
+}
 
 void cuda_decode_prepare(uint32_t version)
 {
@@ -113,18 +118,20 @@ void cuda_decode_prepare(uint32_t version)
 #undef CUPTI_ACTIVITY_RECORD
 #undef CUPTI_ACTIVITY_WHOLE
 #undef CUPTI_ACTIVITY_SIZE
+	for (unsigned i = 0; cuda_kind_at(i); i++)
+		decoders[cuda_kind_at(i)->kind] = cuda_kind_at(i)->decode;
 }
 
 void cuda_decode(struct cuda_decoding *decoding, const struct cupti_record *record, size_t room)
 {
 	uint32_t kind = record->kind, size = kind < CUPTI_KINDS ? sizes[kind] : 0;
-	union cuda_any_record copy;
+	union any_record copy;
 	struct cuda_source source = { decoding, &copy, size };
 
 	decoding->records++;
 	if (kind == CUPTI_KIND_INTERNAL_LAUNCH_API)
 		return;
-	if (size == 0 || size > room) {
+	if (size == 0 || size > room || !decoders[kind]) {
 		decoding->unknown++;
 		return;
 	}

@@ -13,30 +13,9 @@ struct cuda_decoding {
 	uint64_t unknown; /* of kinds we do not know, or cut off by the buffer's end */
 };
 
-/* A copy of one record, zeros where this CUPTI's ends. */
-union cuda_any_record {
-	struct cupti_record any;
-	struct cupti_kernel kernel;
-	struct cupti_memcpy copy;
-	struct cupti_memcpy2 peer;
-	struct cupti_memset set;
-	struct cupti_api api;
-	struct cupti_synchronization sync;
-	struct cupti_cuda_event event;
-	struct cupti_overhead overhead;
-	struct cupti_memory memory;
-	struct cupti_memory_pool pool;
-	struct cupti_unified unified;
-	struct cupti_graph_trace graph;
-	struct cupti_jit jit;
-	struct cupti_device device;
-	struct cupti_context context;
-	struct cupti_stream stream;
-};
-
 struct cuda_source {
 	struct cuda_decoding *decoding;
-	const union cuda_any_record *record;
+	const void *record; /* a copy, zeros where this CUPTI's ends */
 	uint32_t size; /* bytes that this CUPTI filled in */
 };
 
@@ -48,27 +27,22 @@ void cuda_decode_prepare(uint32_t version) __attribute__((visibility("hidden")))
 void cuda_decode(struct cuda_decoding *decoding, const struct cupti_record *record, size_t room)
 	__attribute__((visibility("hidden")));
 
-/* decode_work.c: what runs on a device. */
-void cuda_decode_kernel(const struct cuda_source *source) __attribute__((visibility("hidden")));
-void cuda_decode_copy(const struct cuda_source *source) __attribute__((visibility("hidden")));
-void cuda_decode_peer(const struct cuda_source *source) __attribute__((visibility("hidden")));
-void cuda_decode_set(const struct cuda_source *source) __attribute__((visibility("hidden")));
-void cuda_decode_graph(const struct cuda_source *source) __attribute__((visibility("hidden")));
-/* decode_host.c: what threads do. */
-void cuda_decode_runtime(const struct cuda_source *source) __attribute__((visibility("hidden")));
-void cuda_decode_driver(const struct cuda_source *source) __attribute__((visibility("hidden")));
-void cuda_decode_sync(const struct cuda_source *source) __attribute__((visibility("hidden")));
-void cuda_decode_event(const struct cuda_source *source) __attribute__((visibility("hidden")));
-void cuda_decode_overhead(const struct cuda_source *source) __attribute__((visibility("hidden")));
-void cuda_decode_jit(const struct cuda_source *source) __attribute__((visibility("hidden")));
-/* decode_memory.c */
-void cuda_decode_memory(const struct cuda_source *source) __attribute__((visibility("hidden")));
-void cuda_decode_pool(const struct cuda_source *source) __attribute__((visibility("hidden")));
-void cuda_decode_unified(const struct cuda_source *source) __attribute__((visibility("hidden")));
-/* decode_objects.c */
-void cuda_decode_device(const struct cuda_source *source) __attribute__((visibility("hidden")));
-void cuda_decode_context(const struct cuda_source *source) __attribute__((visibility("hidden")));
-void cuda_decode_stream(const struct cuda_source *source) __attribute__((visibility("hidden")));
+/* A kind of CUPTI's records, and what is made of one. */
+struct cuda_kind {
+	uint8_t kind;      /* enum cupti_kind; 0 ends a list */
+	uint8_t in_window; /* enabled while a window is open; others are enabled by whoever needs them */
+	void (*decode)(const struct cuda_source *source);
+	uint32_t option;   /* RING_CUDA_*: enabled with it only; 0: always */
+	const char *asked; /* what a user would have given to ask for it */
+};
+
+extern const struct cuda_kind cuda_work_kinds[] __attribute__((visibility("hidden")));   /* decode_work.c: what runs on a device */
+extern const struct cuda_kind cuda_host_kinds[] __attribute__((visibility("hidden")));   /* decode_host.c: what threads do */
+extern const struct cuda_kind cuda_memory_kinds[] __attribute__((visibility("hidden"))); /* decode_memory.c */
+extern const struct cuda_kind cuda_object_kinds[] __attribute__((visibility("hidden"))); /* decode_objects.c */
+/* NULL behind the last. */
+const struct cuda_kind *cuda_kind_at(unsigned i) __attribute__((visibility("hidden")));
+
 /* Asks the driver where the device is, once it can; on a thread of the program, in a callback. */
 void cuda_device_seen(uint32_t device) __attribute__((visibility("hidden")));
 /* All that the driver knows; returns whether there are some. */
@@ -100,6 +74,12 @@ static inline uint64_t cuda_at(const struct cuda_source *source, uint64_t time)
 static inline void *cuda_begin(uint32_t size)
 {
 	return cuda_agent.core->begin_patiently(size);
+}
+
+/* For what began then; NULL also where it is left out. */
+static inline void *cuda_begin_work(const struct cuda_source *source, uint64_t time, uint32_t correlation, uint32_t size)
+{
+	return cuda_work_is_left_out(cuda_at(source, time), cuda_correlation(correlation)) ? NULL : cuda_begin(size);
 }
 
 static inline void cuda_end(void *record, unsigned type, unsigned flags, unsigned domain, uint32_t size)

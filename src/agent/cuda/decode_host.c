@@ -6,7 +6,7 @@
 
 static void decode_call(const struct cuda_source *s, enum cuda_api_class class)
 {
-	const struct cupti_api *a = &s->record->api;
+	const struct cupti_api *a = s->record;
 	struct record_cuda_api *record;
 	unsigned flags = class == CUDA_CLASS_DRIVER ? CUDA_API_DRIVER : 0;
 
@@ -26,24 +26,21 @@ static void decode_call(const struct cuda_source *s, enum cuda_api_class class)
 	cuda_end(record, RECORD_CUDA_API, flags, a->id, sizeof(*record));
 }
 
-void cuda_decode_runtime(const struct cuda_source *s)
+static void decode_runtime(const struct cuda_source *s)
 {
 	decode_call(s, CUDA_CLASS_RUNTIME);
 }
 
-void cuda_decode_driver(const struct cuda_source *s)
+static void decode_driver(const struct cuda_source *s)
 {
 	decode_call(s, CUDA_CLASS_DRIVER);
 }
 
-void cuda_decode_sync(const struct cuda_source *s)
+static void decode_sync(const struct cuda_source *s)
 {
-	const struct cupti_synchronization *y = &s->record->sync;
-	struct record_cuda_sync *record;
+	const struct cupti_synchronization *y = s->record;
+	struct record_cuda_sync *record = cuda_begin_work(s, y->start, y->correlation, sizeof(*record));
 
-	if (cuda_work_is_left_out(cuda_at(s, y->start), cuda_correlation(y->correlation)))
-		return;
-	record = cuda_begin(sizeof(*record));
 	if (!record)
 		return;
 	record->time = cuda_at(s, y->start);
@@ -57,15 +54,12 @@ void cuda_decode_sync(const struct cuda_source *s)
 	cuda_end(record, RECORD_CUDA_SYNC, CUDA_HAS(s, cupti_synchronization, result), 0, sizeof(*record));
 }
 
-void cuda_decode_event(const struct cuda_source *s)
+static void decode_event(const struct cuda_source *s)
 {
-	const struct cupti_cuda_event *e = &s->record->event;
+	const struct cupti_cuda_event *e = s->record;
 	uint32_t device = CUDA_HAS(s, cupti_cuda_event, device) ? e->device : CUDA_NO_ID;
-	struct record_cuda_event *record;
+	struct record_cuda_event *record = cuda_begin_work(s, e->device_time, e->correlation, sizeof(*record));
 
-	if (cuda_work_is_left_out(cuda_at(s, e->device_time), cuda_correlation(e->correlation)))
-		return;
-	record = cuda_begin(sizeof(*record));
 	if (!record)
 		return;
 	record->time = cuda_at(s, e->device_time);
@@ -76,14 +70,11 @@ void cuda_decode_event(const struct cuda_source *s)
 	cuda_end(record, RECORD_CUDA_EVENT, 0, 0, sizeof(*record));
 }
 
-void cuda_decode_overhead(const struct cuda_source *s)
+static void decode_overhead(const struct cuda_source *s)
 {
-	const struct cupti_overhead *o = &s->record->overhead;
-	struct record_cuda_overhead *record;
+	const struct cupti_overhead *o = s->record;
+	struct record_cuda_overhead *record = cuda_begin_work(s, o->start, o->correlation, sizeof(*record));
 
-	if (cuda_work_is_left_out(cuda_at(s, o->start), cuda_correlation(o->correlation)))
-		return;
-	record = cuda_begin(sizeof(*record));
 	if (!record)
 		return;
 	record->time = cuda_at(s, o->start);
@@ -95,16 +86,13 @@ void cuda_decode_overhead(const struct cuda_source *s)
 	cuda_end(record, RECORD_CUDA_OVERHEAD, 0, 0, sizeof(*record));
 }
 
-void cuda_decode_jit(const struct cuda_source *s)
+static void decode_jit(const struct cuda_source *s)
 {
-	const struct cupti_jit *j = &s->record->jit;
+	const struct cupti_jit *j = s->record;
 	uint32_t path_size = cuda_text_room(sizeof(struct record_cuda_jit), j->path);
 	uint32_t size = (uint32_t)sizeof(struct record_cuda_jit) + path_size;
-	struct record_cuda_jit *record;
+	struct record_cuda_jit *record = cuda_begin_work(s, j->start, j->correlation, size);
 
-	if (cuda_work_is_left_out(cuda_at(s, j->start), cuda_correlation(j->correlation)))
-		return;
-	record = cuda_begin(size);
 	if (!record)
 		return;
 	record->time = cuda_at(s, j->start);
@@ -120,3 +108,13 @@ void cuda_decode_jit(const struct cuda_source *s)
 	memcpy(record + 1, j->path ? j->path : "", path_size);
 	cuda_end(record, RECORD_CUDA_JIT, 0, 0, size);
 }
+
+const struct cuda_kind cuda_host_kinds[] = {
+	{ CUPTI_KIND_RUNTIME, 0, decode_runtime, 0, NULL },
+	{ CUPTI_KIND_DRIVER, 0, decode_driver, 0, NULL },
+	{ CUPTI_KIND_SYNCHRONIZATION, 1, decode_sync, 0, NULL },
+	{ CUPTI_KIND_CUDA_EVENT, 1, decode_event, 0, NULL },
+	{ CUPTI_KIND_OVERHEAD, 1, decode_overhead, 0, NULL },
+	{ CUPTI_KIND_JIT, 1, decode_jit, 0, NULL },
+	{ 0 },
+};

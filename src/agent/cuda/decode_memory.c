@@ -3,16 +3,13 @@
 #include "agent/cuda/decode.h"
 #include "agent/cuda/tell.h"
 
-void cuda_decode_memory(const struct cuda_source *s)
+static void decode_memory(const struct cuda_source *s)
 {
-	const struct cupti_memory *m = &s->record->memory;
+	const struct cupti_memory *m = s->record;
 	uint32_t name_size = cuda_text_room(sizeof(struct record_cuda_memory), m->name);
 	uint32_t size = (uint32_t)sizeof(struct record_cuda_memory) + name_size;
-	struct record_cuda_memory *record;
+	struct record_cuda_memory *record = cuda_begin_work(s, m->time, m->correlation, size);
 
-	if (cuda_work_is_left_out(cuda_at(s, m->time), cuda_correlation(m->correlation)))
-		return;
-	record = cuda_begin(size);
 	if (!record)
 		return;
 	record->time = cuda_at(s, m->time);
@@ -33,14 +30,11 @@ void cuda_decode_memory(const struct cuda_source *s)
 	cuda_end(record, RECORD_CUDA_MEMORY, 0, 0, size);
 }
 
-void cuda_decode_pool(const struct cuda_source *s)
+static void decode_pool(const struct cuda_source *s)
 {
-	const struct cupti_memory_pool *p = &s->record->pool;
-	struct record_cuda_pool *record;
+	const struct cupti_memory_pool *p = s->record;
+	struct record_cuda_pool *record = cuda_begin_work(s, p->time, p->correlation, sizeof(*record));
 
-	if (cuda_work_is_left_out(cuda_at(s, p->time), cuda_correlation(p->correlation)))
-		return;
-	record = cuda_begin(sizeof(*record));
 	if (!record)
 		return;
 	record->time = cuda_at(s, p->time);
@@ -64,9 +58,9 @@ static int is_between_windows(uint64_t ticks)
 }
 
 /* CUPTI numbers the CPU as it likes; which side of a migration it is on follows from the kind. */
-void cuda_decode_unified(const struct cuda_source *s)
+static void decode_unified(const struct cuda_source *s)
 {
-	const struct cupti_unified *u = &s->record->unified;
+	const struct cupti_unified *u = s->record;
 	uint32_t kind = u->counter_kind;
 	int from_host = kind == CUPTI_UNIFIED_HTOD || kind == CUPTI_UNIFIED_CPU_FAULT;
 	int to_host = kind == CUPTI_UNIFIED_DTOH || kind == CUPTI_UNIFIED_CPU_FAULT ||
@@ -90,3 +84,10 @@ void cuda_decode_unified(const struct cuda_source *s)
 	record->pc = kind == CUPTI_UNIFIED_CPU_FAULT ? u->value : 0;
 	cuda_end(record, RECORD_CUDA_UNIFIED, 0, 0, sizeof(*record));
 }
+
+const struct cuda_kind cuda_memory_kinds[] = {
+	{ CUPTI_KIND_MEMORY2, 1, decode_memory, RING_CUDA_MEMORY, "--cuda-memory-usage" },
+	{ CUPTI_KIND_MEMORY_POOL, 1, decode_pool, RING_CUDA_MEMORY, NULL },
+	{ CUPTI_KIND_UNIFIED_MEMORY_COUNTER, 0, decode_unified, 0, NULL },
+	{ 0 },
+};

@@ -90,9 +90,9 @@ static void tell_device(uint32_t id, struct device *device, enum cuda_teller tel
 					     .text = device->name });
 }
 
-void cuda_decode_device(const struct cuda_source *s)
+static void decode_device(const struct cuda_source *s)
 {
-	const struct cupti_device *d = &s->record->device;
+	const struct cupti_device *d = s->record;
 	struct device copy;
 
 	if (d->id >= DEVICES || !cuda_lock_take(&devices_lock))
@@ -168,9 +168,9 @@ void cuda_devices_forget(void)
 	cuda_lock_release(&devices_lock);
 }
 
-void cuda_decode_context(const struct cuda_source *s)
+static void decode_context(const struct cuda_source *s)
 {
-	const struct cupti_context *c = &s->record->context;
+	const struct cupti_context *c = s->record;
 	struct cuda_wire_context body = { .device = c->device,
 					  .null_stream = c->null_stream,
 					  .parent = c->green ? c->parent : 0,
@@ -181,9 +181,9 @@ void cuda_decode_context(const struct cuda_source *s)
 		.kind = DEFINE_CUDA_CONTEXT, .id = c->context, .body = &body, .body_size = sizeof(body) });
 }
 
-void cuda_decode_stream(const struct cuda_source *s)
+static void decode_stream(const struct cuda_source *s)
 {
-	const struct cupti_stream *t = &s->record->stream;
+	const struct cupti_stream *t = s->record;
 	struct cuda_wire_stream body = {
 		.context = t->context, .device = CUDA_NO_ID, .priority = (int32_t)t->priority, .flag = t->flag
 	};
@@ -191,3 +191,10 @@ void cuda_decode_stream(const struct cuda_source *s)
 	cuda_tell(&(struct cuda_definition){
 		.kind = DEFINE_CUDA_STREAM, .id = t->stream, .body = &body, .body_size = sizeof(body) });
 }
+
+const struct cuda_kind cuda_object_kinds[] = {
+	{ CUPTI_KIND_DEVICE, 0, decode_device, 0, NULL },
+	{ CUPTI_KIND_CONTEXT, 0, decode_context, 0, NULL },
+	{ CUPTI_KIND_STREAM, 0, decode_stream, 0, NULL },
+	{ 0 },
+};

@@ -13,7 +13,7 @@ static struct cuda_graph_place graph_place(uint64_t node, uint32_t graph, uint32
 /* All bytes count when two launches are compared: those between the fields are zero. */
 static uint32_t launch_number(const struct cuda_source *s)
 {
-	const struct cupti_kernel *k = &s->record->kernel;
+	const struct cupti_kernel *k = s->record;
 	int occupancy = CUDA_HAS(s, cupti_kernel, cluster_potential);
 	struct cuda_wire_launch launch;
 
@@ -41,9 +41,9 @@ static uint32_t launch_number(const struct cuda_source *s)
 	return cuda_launch_number(&launch);
 }
 
-void cuda_decode_kernel(const struct cuda_source *s)
+static void decode_kernel(const struct cuda_source *s)
 {
-	const struct cupti_kernel *k = &s->record->kernel;
+	const struct cupti_kernel *k = s->record;
 	struct record_cuda_kernel *record;
 	uint32_t launch;
 
@@ -65,14 +65,11 @@ void cuda_decode_kernel(const struct cuda_source *s)
 	cuda_end(record, RECORD_CUDA_KERNEL, 0, 0, sizeof(*record));
 }
 
-void cuda_decode_copy(const struct cuda_source *s)
+static void decode_copy(const struct cuda_source *s)
 {
-	const struct cupti_memcpy *c = &s->record->copy;
-	struct record_cuda_copy *record;
+	const struct cupti_memcpy *c = s->record;
+	struct record_cuda_copy *record = cuda_begin_work(s, c->start, c->correlation, sizeof(*record));
 
-	if (cuda_work_is_left_out(cuda_at(s, c->start), cuda_correlation(c->correlation)))
-		return;
-	record = cuda_begin(sizeof(*record));
 	if (!record)
 		return;
 	record->time = cuda_at(s, c->start);
@@ -91,14 +88,11 @@ void cuda_decode_copy(const struct cuda_source *s)
 	cuda_end(record, RECORD_CUDA_COPY, 0, 0, sizeof(*record));
 }
 
-void cuda_decode_peer(const struct cuda_source *s)
+static void decode_peer(const struct cuda_source *s)
 {
-	const struct cupti_memcpy2 *c = &s->record->peer;
-	struct record_cuda_copy *record;
+	const struct cupti_memcpy2 *c = s->record;
+	struct record_cuda_copy *record = cuda_begin_work(s, c->start, c->correlation, sizeof(*record));
 
-	if (cuda_work_is_left_out(cuda_at(s, c->start), cuda_correlation(c->correlation)))
-		return;
-	record = cuda_begin(sizeof(*record));
 	if (!record)
 		return;
 	record->time = cuda_at(s, c->start);
@@ -119,14 +113,11 @@ void cuda_decode_peer(const struct cuda_source *s)
 	cuda_end(record, RECORD_CUDA_COPY, 0, 0, sizeof(*record));
 }
 
-void cuda_decode_set(const struct cuda_source *s)
+static void decode_set(const struct cuda_source *s)
 {
-	const struct cupti_memset *m = &s->record->set;
-	struct record_cuda_set *record;
+	const struct cupti_memset *m = s->record;
+	struct record_cuda_set *record = cuda_begin_work(s, m->start, m->correlation, sizeof(*record));
 
-	if (cuda_work_is_left_out(cuda_at(s, m->start), cuda_correlation(m->correlation)))
-		return;
-	record = cuda_begin(sizeof(*record));
 	if (!record)
 		return;
 	record->time = cuda_at(s, m->start);
@@ -140,14 +131,11 @@ void cuda_decode_set(const struct cuda_source *s)
 	cuda_end(record, RECORD_CUDA_SET, 0, 0, sizeof(*record));
 }
 
-void cuda_decode_graph(const struct cuda_source *s)
+static void decode_graph(const struct cuda_source *s)
 {
-	const struct cupti_graph_trace *g = &s->record->graph;
-	struct record_cuda_graph *record;
+	const struct cupti_graph_trace *g = s->record;
+	struct record_cuda_graph *record = cuda_begin_work(s, g->start, g->correlation, sizeof(*record));
 
-	if (cuda_work_is_left_out(cuda_at(s, g->start), cuda_correlation(g->correlation)))
-		return;
-	record = cuda_begin(sizeof(*record));
 	if (!record)
 		return;
 	record->time = cuda_at(s, g->start);
@@ -157,3 +145,12 @@ void cuda_decode_graph(const struct cuda_source *s)
 	record->exec = CUDA_NO_ID;
 	cuda_end(record, RECORD_CUDA_GRAPH, 0, 0, sizeof(*record));
 }
+
+const struct cuda_kind cuda_work_kinds[] = {
+	{ CUPTI_KIND_CONCURRENT_KERNEL, 1, decode_kernel, 0, "kernels" },
+	{ CUPTI_KIND_MEMCPY, 1, decode_copy, 0, "copies" },
+	{ CUPTI_KIND_MEMCPY2, 1, decode_peer, 0, NULL },
+	{ CUPTI_KIND_MEMSET, 1, decode_set, 0, NULL },
+	{ CUPTI_KIND_GRAPH_TRACE, 0, decode_graph, 0, NULL },
+	{ 0 },
+};

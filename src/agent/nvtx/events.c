@@ -106,8 +106,10 @@ static unsigned fill_event(struct record_nvtx_event *record, void *behind,
 {
 	unsigned flags = event->flags;
 
+#define PUT_FIELD(NAME, name, type) record->name = event->name;
 	record->color = event->color;
-	record->category = event->category;
+	NVTX_FIELDS(PUT_FIELD)
+#undef PUT_FIELD
 	record->payload = event->payload;
 	nvtx_text_put(behind, &event->text);
 	if (event->text.type == NVTX_MESSAGE_NONE)

@@ -218,7 +218,7 @@ static inline void nvtx_abandon(void)
 /* An event with everything it can have. */
 struct nvtx_event {
 	uint32_t color;
-	uint32_t category;
+	NVTX_FIELDS(NVTX_FIELD_MEMBER)
 	uint64_t payload;
 	uint32_t flags;  /* of the record's head, but for those that the message gives; NVTX_EVENT_LOST */
 	uint64_t time;   /* 0 = now */

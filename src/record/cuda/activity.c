@@ -62,6 +62,16 @@ static void set(int64_t *v, unsigned column, int64_t value)
 	v[-1] |= BIT(column);
 }
 
+/* A row of work on a stream, to be filled; NULL: there is no place for it. */
+static int64_t *work_row(struct cuda_decoder *d, enum table_id table, const struct cuda_place *place, uint64_t first, uint64_t last)
+{
+	int64_t start, end;
+
+	if (gpu_span(d, first, last, &start, &end) < 0)
+		return NULL;
+	return cuda_rows_add(d, cuda_work_rows(cuda_stream_at(d, place), table), start, end, 0);
+}
+
 static int api_record(struct cuda_decoder *d, const uint8_t *bytes, uint32_t size)
 {
 	const uint32_t present = BIT(COLUMN_CUDA_API_NAME) | BIT(COLUMN_CUDA_API_CLASS) | BIT(COLUMN_CUDA_API_RESULT) |
@@ -84,7 +94,7 @@ static int api_record(struct cuda_decoder *d, const uint8_t *bytes, uint32_t siz
 	end = call_time(d->s, r.end);
 	end = end < start ? start : end;
 	t = cuda_thread_at(d, r.tid, start, end);
-	rows = t ? cuda_rows_of(&t->calls, TABLE_CUDA_API, TRACK_CUDA_API, t->uid, 0) : NULL;
+	rows = t ? cuda_rows_of(&t->calls, TABLE_CUDA_API, t->uid, 0) : NULL;
 	v = cuda_rows_add(d, rows, start, end, present);
 	if (!v)
 		return 0;
@@ -104,17 +114,14 @@ static int kernel_record(struct cuda_decoder *d, const uint8_t *bytes, uint32_t 
 {
 	struct record_cuda_kernel r;
 	uint64_t launch;
-	int64_t start, end, *v;
+	int64_t *v;
 
 	memcpy(&r, bytes, sizeof(r));
-	if (gpu_span(d, r.time, r.end, &start, &end) < 0)
-		return 0;
-	v = cuda_rows_add(d, cuda_work_rows(cuda_stream_at(d, &r.place), WORK_KERNEL), start, end,
-			  BIT(COLUMN_GPU_KERNEL_CORRELATION) | BIT(COLUMN_GPU_KERNEL_GRID));
+	v = work_row(d, TABLE_GPU_KERNEL, &r.place, r.time, r.end);
 	if (!v)
 		return 0;
-	v[COLUMN_GPU_KERNEL_CORRELATION] = r.place.correlation;
-	v[COLUMN_GPU_KERNEL_GRID] = (int64_t)r.grid;
+	set(v, COLUMN_GPU_KERNEL_CORRELATION, r.place.correlation);
+	set(v, COLUMN_GPU_KERNEL_GRID, (int64_t)r.grid);
 	launch = cuda_launch_id(d, r.launch);
 	if (launch)
 		set(v, COLUMN_GPU_KERNEL_LAUNCH, (int64_t)launch);
@@ -130,23 +137,18 @@ static int kernel_record(struct cuda_decoder *d, const uint8_t *bytes, uint32_t 
 static int copy_record(struct cuda_decoder *d, const uint8_t *bytes, uint32_t size)
 {
 	struct record_cuda_copy r;
-	int64_t start, end, *v;
+	int64_t *v;
 
 	memcpy(&r, bytes, sizeof(r));
-	if (gpu_span(d, r.time, r.end, &start, &end) < 0)
-		return 0;
-	v = cuda_rows_add(d, cuda_work_rows(cuda_stream_at(d, &r.place), WORK_COPY), start, end,
-			  BIT(COLUMN_GPU_COPY_BYTES) | BIT(COLUMN_GPU_COPY_KIND) | BIT(COLUMN_GPU_COPY_SOURCE) |
-				  BIT(COLUMN_GPU_COPY_TARGET) | BIT(COLUMN_GPU_COPY_CORRELATION) |
-				  BIT(COLUMN_GPU_COPY_FLAGS));
+	v = work_row(d, TABLE_GPU_COPY, &r.place, r.time, r.end);
 	if (!v)
 		return 0;
-	v[COLUMN_GPU_COPY_BYTES] = (int64_t)r.bytes;
-	v[COLUMN_GPU_COPY_KIND] = r.kind;
-	v[COLUMN_GPU_COPY_SOURCE] = r.source;
-	v[COLUMN_GPU_COPY_TARGET] = r.target;
-	v[COLUMN_GPU_COPY_CORRELATION] = r.place.correlation;
-	v[COLUMN_GPU_COPY_FLAGS] = r.flags;
+	set(v, COLUMN_GPU_COPY_BYTES, (int64_t)r.bytes);
+	set(v, COLUMN_GPU_COPY_KIND, r.kind);
+	set(v, COLUMN_GPU_COPY_SOURCE, r.source);
+	set(v, COLUMN_GPU_COPY_TARGET, r.target);
+	set(v, COLUMN_GPU_COPY_CORRELATION, r.place.correlation);
+	set(v, COLUMN_GPU_COPY_FLAGS, r.flags);
 	v[-1] |= graph_values(&r.graph, v, COLUMN_GPU_COPY_GRAPH_NODE, COLUMN_GPU_COPY_GRAPH, COLUMN_GPU_COPY_CHANNEL);
 	if (r.count)
 		set(v, COLUMN_GPU_COPY_COUNT, (int64_t)r.count);
@@ -162,21 +164,17 @@ static int copy_record(struct cuda_decoder *d, const uint8_t *bytes, uint32_t si
 static int set_record(struct cuda_decoder *d, const uint8_t *bytes, uint32_t size)
 {
 	struct record_cuda_set r;
-	int64_t start, end, *v;
+	int64_t *v;
 
 	memcpy(&r, bytes, sizeof(r));
-	if (gpu_span(d, r.time, r.end, &start, &end) < 0)
-		return 0;
-	v = cuda_rows_add(d, cuda_work_rows(cuda_stream_at(d, &r.place), WORK_SET), start, end,
-			  BIT(COLUMN_GPU_SET_BYTES) | BIT(COLUMN_GPU_SET_VALUE) | BIT(COLUMN_GPU_SET_MEMORY) |
-				  BIT(COLUMN_GPU_SET_CORRELATION) | BIT(COLUMN_GPU_SET_FLAGS));
+	v = work_row(d, TABLE_GPU_SET, &r.place, r.time, r.end);
 	if (!v)
 		return 0;
-	v[COLUMN_GPU_SET_BYTES] = (int64_t)r.bytes;
-	v[COLUMN_GPU_SET_VALUE] = r.value;
-	v[COLUMN_GPU_SET_MEMORY] = r.memory;
-	v[COLUMN_GPU_SET_CORRELATION] = r.place.correlation;
-	v[COLUMN_GPU_SET_FLAGS] = r.flags;
+	set(v, COLUMN_GPU_SET_BYTES, (int64_t)r.bytes);
+	set(v, COLUMN_GPU_SET_VALUE, r.value);
+	set(v, COLUMN_GPU_SET_MEMORY, r.memory);
+	set(v, COLUMN_GPU_SET_CORRELATION, r.place.correlation);
+	set(v, COLUMN_GPU_SET_FLAGS, r.flags);
 	v[-1] |= graph_values(&r.graph, v, COLUMN_GPU_SET_GRAPH_NODE, COLUMN_GPU_SET_GRAPH, COLUMN_GPU_SET_CHANNEL);
 	return 0;
 }
@@ -184,17 +182,14 @@ static int set_record(struct cuda_decoder *d, const uint8_t *bytes, uint32_t siz
 static int sync_record(struct cuda_decoder *d, const uint8_t *bytes, uint32_t size)
 {
 	struct record_cuda_sync r;
-	int64_t start, end, *v;
+	int64_t *v;
 
 	memcpy(&r, bytes, sizeof(r));
-	if (gpu_span(d, r.time, r.end, &start, &end) < 0)
-		return 0;
-	v = cuda_rows_add(d, cuda_work_rows(cuda_stream_at(d, &r.place), WORK_SYNC), start, end,
-			  BIT(COLUMN_GPU_SYNC_KIND) | BIT(COLUMN_GPU_SYNC_CORRELATION));
+	v = work_row(d, TABLE_GPU_SYNC, &r.place, r.time, r.end);
 	if (!v)
 		return 0;
-	v[COLUMN_GPU_SYNC_KIND] = r.kind;
-	v[COLUMN_GPU_SYNC_CORRELATION] = r.place.correlation;
+	set(v, COLUMN_GPU_SYNC_KIND, r.kind);
+	set(v, COLUMN_GPU_SYNC_CORRELATION, r.place.correlation);
 	if (r.event != CUDA_NO_ID)
 		set(v, COLUMN_GPU_SYNC_EVENT, r.event);
 	if (r.event_sync)
@@ -207,17 +202,14 @@ static int sync_record(struct cuda_decoder *d, const uint8_t *bytes, uint32_t si
 static int graph_record(struct cuda_decoder *d, const uint8_t *bytes, uint32_t size)
 {
 	struct record_cuda_graph r;
-	int64_t start, end, *v;
+	int64_t *v;
 
 	memcpy(&r, bytes, sizeof(r));
-	if (gpu_span(d, r.time, r.end, &start, &end) < 0)
-		return 0;
-	v = cuda_rows_add(d, cuda_work_rows(cuda_stream_at(d, &r.place), WORK_GRAPH), start, end,
-			  BIT(COLUMN_GPU_GRAPH_GRAPH) | BIT(COLUMN_GPU_GRAPH_CORRELATION));
+	v = work_row(d, TABLE_GPU_GRAPH, &r.place, r.time, r.end);
 	if (!v)
 		return 0;
-	v[COLUMN_GPU_GRAPH_GRAPH] = r.graph;
-	v[COLUMN_GPU_GRAPH_CORRELATION] = r.place.correlation;
+	set(v, COLUMN_GPU_GRAPH_GRAPH, r.graph);
+	set(v, COLUMN_GPU_GRAPH_CORRELATION, r.place.correlation);
 	if (r.exec != CUDA_NO_ID)
 		set(v, COLUMN_GPU_GRAPH_EXEC, r.exec);
 	return 0;
@@ -253,7 +245,7 @@ static int memory_record(struct cuda_decoder *d, const uint8_t *bytes, uint32_t 
 	memcpy(&r, bytes, sizeof(r));
 	time = call_time(d->s, r.time);
 	context = cuda_context_at(d, r.place.context, r.place.device);
-	v = cuda_rows_add(d, context ? cuda_rows_of(&context->memory, TABLE_GPU_MEMORY, TRACK_GPU_MEMORY, 0, context->uid) :
+	v = cuda_rows_add(d, context ? cuda_rows_of(&context->memory, TABLE_GPU_MEMORY, 0, context->uid) :
 				       NULL,
 			  time, time,
 			  BIT(COLUMN_GPU_MEMORY_OPERATION) | BIT(COLUMN_GPU_MEMORY_ADDRESS) | BIT(COLUMN_GPU_MEMORY_BYTES) |
@@ -310,7 +302,7 @@ static void migration(struct cuda_decoder *d, const struct record_cuda_unified *
 
 	if (gpu_span(d, r->time, r->end, &start, &end) < 0)
 		return;
-	v = cuda_rows_add(d, cuda_work_rows(cuda_unified_stream(d, device), WORK_COPY), start, end,
+	v = cuda_rows_add(d, cuda_work_rows(cuda_unified_stream(d, device), TABLE_GPU_COPY), start, end,
 			  BIT(COLUMN_GPU_COPY_BYTES) | BIT(COLUMN_GPU_COPY_KIND) | BIT(COLUMN_GPU_COPY_CAUSE) |
 				  BIT(COLUMN_GPU_COPY_ADDRESS));
 	if (!v)
@@ -384,7 +376,7 @@ static int overhead_record(struct cuda_decoder *d, const uint8_t *bytes, uint32_
 		t = cuda_thread_at(d, r.tid, start, end);
 	if (t)
 		rows = &t->overhead;
-	v = cuda_rows_add(d, cuda_rows_of(rows, TABLE_CUDA_OVERHEAD, TRACK_CUDA_OVERHEAD, t ? t->uid : 0, 0), start, end,
+	v = cuda_rows_add(d, cuda_rows_of(rows, TABLE_CUDA_OVERHEAD, t ? t->uid : 0, 0), start, end,
 			  BIT(COLUMN_CUDA_OVERHEAD_KIND));
 	if (!v)
 		return 0;
@@ -404,7 +396,7 @@ static int jit_record(struct cuda_decoder *d, const uint8_t *bytes, uint32_t siz
 	if (gpu_span(d, r.time, r.end, &start, &end) < 0)
 		return 0;
 	t = cuda_thread_at(d, r.tid, start, end);
-	v = cuda_rows_add(d, t ? cuda_rows_of(&t->jit, TABLE_CUDA_JIT, TRACK_CUDA_JIT, t->uid, 0) : NULL, start, end,
+	v = cuda_rows_add(d, t ? cuda_rows_of(&t->jit, TABLE_CUDA_JIT, t->uid, 0) : NULL, start, end,
 			  BITS_TO(COLUMN_CUDA_JIT_SIZE));
 	if (!v)
 		return 0;

@@ -57,8 +57,6 @@ struct cuda_context {
 	struct cuda_last_work last;
 };
 
-enum cuda_work { WORK_KERNEL, WORK_COPY, WORK_SET, WORK_SYNC, WORK_GRAPH, WORK_COUNT };
-
 struct cuda_stream {
 	uint32_t id;                 /* CUDA_NO_ID: stands for its context, or for a device's unified memory */
 	uint32_t device;
@@ -71,7 +69,7 @@ struct cuda_stream {
 	uint8_t has_time;
 	uint8_t has_rest;            /* priority and flag */
 	uint8_t written;
-	struct cuda_rows *work[WORK_COUNT];
+	struct cuda_rows *work[TRACK_KIND_LIMIT];
 	struct cuda_last_work last;
 };
 
@@ -204,8 +202,7 @@ void *cuda_list_add(struct cuda_list *list, uint64_t key, size_t size);
 /* rows.c. The row to be filled, from column 2 (spans) or 1 on. NULL without memory. */
 int64_t *cuda_rows_add(struct cuda_decoder *d, struct cuda_rows *rows, int64_t start, int64_t end, uint32_t present);
 /* The rows at *rows, made at first use; NULL without memory. */
-struct cuda_rows *cuda_rows_of(struct cuda_rows **rows, enum table_id table, enum track_kind kind, uint64_t thread,
-			       uint64_t domain);
+struct cuda_rows *cuda_rows_of(struct cuda_rows **rows, enum table_id table, uint64_t thread, uint64_t domain);
 /* Sorts and places all that wait. */
 void cuda_flush(struct cuda_decoder *d, int everything);
 void cuda_rows_free(struct cuda_rows *rows);
@@ -231,8 +228,8 @@ int cuda_define_module(struct cuda_decoder *d, uint64_t id, const uint8_t *body,
 struct cuda_context *cuda_context_at(struct cuda_decoder *d, uint32_t id, uint32_t device);
 struct cuda_stream *cuda_stream_at(struct cuda_decoder *d, const struct cuda_place *place);
 struct cuda_stream *cuda_unified_stream(struct cuda_decoder *d, uint32_t device);
-/* The rows of work of a kind on a stream. */
-struct cuda_rows *cuda_work_rows(struct cuda_stream *stream, enum cuda_work work);
+/* The rows of a table of work on a stream. */
+struct cuda_rows *cuda_work_rows(struct cuda_stream *stream, enum table_id table);
 void cuda_places_provisional(struct cuda_decoder *d);
 void cuda_places_end(struct cuda_decoder *d);
 void cuda_places_free(struct cuda_process *c);

@@ -268,21 +268,13 @@ int cuda_define_stream(struct cuda_decoder *d, uint64_t id, const uint8_t *body,
 	return 0;
 }
 
-struct cuda_rows *cuda_work_rows(struct cuda_stream *stream, enum cuda_work work)
+struct cuda_rows *cuda_work_rows(struct cuda_stream *stream, enum table_id table)
 {
-	static const struct {
-		enum table_id table;
-		enum track_kind kind;
-	} kinds[WORK_COUNT] = {
-		[WORK_KERNEL] = { TABLE_GPU_KERNEL, TRACK_GPU_KERNEL }, [WORK_COPY] = { TABLE_GPU_COPY, TRACK_GPU_COPY },
-		[WORK_SET] = { TABLE_GPU_SET, TRACK_GPU_SET },		[WORK_SYNC] = { TABLE_GPU_SYNC, TRACK_GPU_SYNC },
-		[WORK_GRAPH] = { TABLE_GPU_GRAPH, TRACK_GPU_GRAPH },
-	};
 	struct cuda_rows *rows;
 
 	if (!stream)
 		return NULL;
-	rows = cuda_rows_of(&stream->work[work], kinds[work].table, kinds[work].kind, 0, stream->uid);
+	rows = cuda_rows_of(&stream->work[table_tracks(table)->kind], table, 0, stream->uid);
 	if (rows)
 		rows->stream = stream;
 	return rows;
@@ -369,7 +361,7 @@ void cuda_places_free(struct cuda_process *c)
 	}
 	for (uint32_t i = 0; i < c->streams.count; i++) {
 		stream = c->streams.items[i];
-		for (unsigned work = 0; work < WORK_COUNT; work++)
+		for (unsigned work = 0; work < TRACK_KIND_LIMIT; work++)
 			cuda_rows_free(stream->work[work]);
 	}
 	idmap_release(&c->devices);

@@ -9,8 +9,7 @@
 #define FIRST_ROWS 8u
 #define KEPT_BYTES (32u << 20) /* of a process, while nothing waits */
 
-struct cuda_rows *cuda_rows_of(struct cuda_rows **rows, enum table_id table, enum track_kind kind, uint64_t thread,
-			       uint64_t domain)
+struct cuda_rows *cuda_rows_of(struct cuda_rows **rows, enum table_id table, uint64_t thread, uint64_t domain)
 {
 	const struct table_schema *schema = table_schema(table);
 
@@ -20,7 +19,7 @@ struct cuda_rows *cuda_rows_of(struct cuda_rows **rows, enum table_id table, enu
 	if (!*rows)
 		return NULL;
 	(*rows)->table = (uint8_t)table;
-	(*rows)->kind = (uint8_t)kind;
+	(*rows)->kind = table_tracks(table)->kind;
 	(*rows)->thread = thread;
 	(*rows)->domain = domain;
 	(*rows)->stride = (uint8_t)(schema->column_count + 1);

@@ -13,8 +13,6 @@ static void windows(void **state)
 {
 	struct cupti_unified u = { .kind = CUPTI_KIND_UNIFIED_MEMORY_COUNTER, .counter_kind = CUPTI_UNIFIED_HTOD };
 	struct cuda_decoding decoding = { .records = 0 };
-	union cuda_any_record any;
-	struct cuda_source source = { &decoding, &any, sizeof(u) };
 	static const struct {
 		uint64_t start;
 		unsigned records;
@@ -26,8 +24,8 @@ static void windows(void **state)
 		fake_cuda_reset(130001);
 		atomic_store(&cuda_agent.closed_ticks, 100);
 		atomic_store(&cuda_agent.opened_ticks, 200);
-		any.unified = u;
-		cuda_decode_unified(&source);
+		cuda_decode_prepare(130001);
+		cuda_decode(&decoding, (const struct cupti_record *)(const void *)&u, sizeof(u));
 		assert_int_equal(fake_cuda_count(RECORD_CUDA_UNIFIED), cases[i].records);
 	}
 	atomic_store(&cuda_agent.closed_ticks, 0);
