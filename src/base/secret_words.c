@@ -31,13 +31,6 @@ static bool says_nothing(const char *value, size_t len)
 	return !*end;
 }
 
-static bool is_secret_of(const char *name, size_t name_len, const char *value, size_t len)
-{
-	if (len == 0 || !secret_name(name, name_len))
-		return false;
-	return !secret_name_is_weak(name, name_len) || !says_nothing(value, len);
-}
-
 /* The name that ends at `end`, quotes and spaces behind it aside. */
 static size_t name_before(const char *word, size_t end, size_t *ret_begin, bool *ret_quoted)
 {
@@ -75,7 +68,7 @@ static bool is_assigned(const char *word, bool is_line, size_t at, struct assign
 	bool quoted, colon = word[at] == ':';
 	size_t begin, len = name_before(word, at, &begin, &quoted);
 
-	if (len == 0 || (colon && (word[at + 1] == ':' || (at > 0 && word[at - 1] == ':'))))
+	if (len == 0 || (colon && (word[at + 1] == ':' || (at > 0 && word[at - 1] == ':'))) || !secret_name(word + begin, len))
 		return false;
 	/* Without quotes a colon has other meanings: sort=key:up */
 	if (colon && !quoted && secret_name_is_weak(word + begin, len))
@@ -87,7 +80,7 @@ static bool is_assigned(const char *word, bool is_line, size_t at, struct assign
 		ret->end = strlen(word); /* the rest of its word, whatever is in it */
 	else
 		ret->end = value_end(word, ret->begin);
-	return is_secret_of(word + begin, len, word + ret->begin, ret->end - ret->begin);
+	return ret->end > ret->begin && (!secret_name_is_weak(word + begin, len) || !says_nothing(word + ret->begin, ret->end - ret->begin));
 }
 
 static int put_without_assigned(const char *word, bool is_line, struct buf *ret, size_t *replaced)

@@ -7,6 +7,7 @@
 #include "base/macros.h"
 
 #define NAME_MOST 256
+#define JWT_HEAD_MOST 1024
 #define RANDOM_LEAST 24 /* characters in a row: 96 bits of hexadecimal digits */
 
 static bool one_of(const char *word, size_t len, const char *const *list)
@@ -137,9 +138,12 @@ static bool is_known_key(const char *text, size_t len)
 /* header.payload.signature in base64, the first two JSON. */
 static bool is_jwt(const char *text, size_t len)
 {
-	size_t head = run_of(text, len, "_-"), body;
+	size_t head, body;
 
-	if (len < 20 || strncmp(text, "eyJ", 3) != 0 || head == len || text[head] != '.')
+	if (len < 20 || strncmp(text, "eyJ", 3) != 0)
+		return false;
+	head = run_of(text, len < JWT_HEAD_MOST ? len : JWT_HEAD_MOST, "_-");
+	if (head == len || text[head] != '.')
 		return false;
 	body = run_of(text + head + 1, len - head - 1, "_-");
 	return body >= 4 && head + 1 + body < len && text[head + 1 + body] == '.';
@@ -184,8 +188,9 @@ bool secret_value(const char *text, size_t len)
 			return true;
 		if (left > 15 && strncasecmp(text + i, "bearer ", 7) == 0 && run_of(text + i + 7, left - 7, "._~+/=-") >= 8)
 			return true;
-		run = run_of(text + i, left, "+");
-		if (!path && is_random(text + i, run))
+		/* What is left of a run was looked at with it. */
+		run = path || (i > 0 && text[i - 1] == '+') ? 0 : run_of(text + i, left, "+");
+		if (is_random(text + i, run))
 			return true;
 	}
 	return false;

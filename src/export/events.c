@@ -186,31 +186,63 @@ int event_merge_add(struct event_merge *m, struct timeline *t, const struct trac
 	return 0;
 }
 
+/* Of two that start together the longer comes first, then the one that was added first. */
+static bool comes_before(const struct event_merge *m, uint32_t a, uint32_t b)
+{
+	const struct event_reader *x = &m->readers[a], *y = &m->readers[b];
+	int64_t start = event_value(x, EVENT_START), other = event_value(y, EVENT_START);
+
+	if (start != other)
+		return start < other;
+	start = event_end(x);
+	other = event_end(y);
+	return start != other ? start > other : a < b;
+}
+
+static void sift_down(struct event_merge *m, size_t at)
+{
+	for (size_t child; (child = 2 * at + 1) < m->heap_count; at = child) {
+		uint32_t above = m->heap[at];
+
+		if (child + 1 < m->heap_count && comes_before(m, m->heap[child + 1], m->heap[child]))
+			child++;
+		if (!comes_before(m, m->heap[child], above))
+			return;
+		m->heap[at] = m->heap[child];
+		m->heap[child] = above;
+	}
+}
+
+static int merge_begin(struct event_merge *m)
+{
+	int r = 1;
+
+	m->heap = calloc(m->count + 1, sizeof(*m->heap));
+	if (!m->heap)
+		return -ENOMEM;
+	for (size_t i = 0; i < m->count && r >= 0; i++)
+		if ((r = event_reader_load(&m->readers[i])) > 0)
+			m->heap[m->heap_count++] = (uint32_t)i;
+	for (size_t i = m->heap_count / 2; i > 0; i--)
+		sift_down(m, i - 1);
+	return r < 0 ? r : 0;
+}
+
 int event_merge_next(struct event_merge *m, struct event_reader **ret)
 {
-	struct event_reader *r, *best = NULL;
-	int64_t start, least = 0;
-	int result;
+	struct event_reader *last = m->heap_count ? &m->readers[m->heap[0]] : NULL;
+	int r = 0;
 
-	for (size_t i = 0; i < m->count; i++) {
-		r = &m->readers[i];
-		result = r->row < r->rows ? 1 : event_reader_load(r);
-		if (result < 0)
-			return result;
-		if (result == 0) {
-			m->count--;
-			memmove(r, r + 1, (m->count - i) * sizeof(*r));
-			i--;
-			continue;
-		}
-		start = event_value(r, EVENT_START);
-		if (!best || start < least || (start == least && event_end(r) > event_end(best))) {
-			best = r;
-			least = start;
-		}
+	if (!m->heap) {
+		r = merge_begin(m);
+	} else if (last) {
+		r = last->row < last->rows ? 1 : event_reader_load(last);
+		if (r == 0)
+			m->heap[0] = m->heap[--m->heap_count];
+		sift_down(m, 0);
 	}
-	*ret = best;
-	return 0;
+	*ret = r >= 0 && m->heap_count ? &m->readers[m->heap[0]] : NULL;
+	return r < 0 ? r : 0;
 }
 
 void event_merge_release(struct event_merge *m)
@@ -218,6 +250,7 @@ void event_merge_release(struct event_merge *m)
 	for (size_t i = 0; i < m->count; i++)
 		event_reader_release(&m->readers[i]);
 	free(m->readers);
+	free(m->heap);
 	*m = (struct event_merge){ 0 };
 }
 

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
 #include "base/cleanup.h"
+#include "base/idmap.h"
 #include "base/json_text.h"
 #include "base/macros.h"
 #include "export/redact_text.h"
@@ -19,8 +19,7 @@ struct redaction {
 	struct redactor *redactor;
 	uint8_t *roles; /* enum text_role of each string id */
 	uint64_t limit;
-	uint64_t *dropped_blobs;
-	size_t dropped_count;
+	struct idmap dropped_blobs;
 	struct buf text, blob;
 	struct report_part by_time;
 	int failed;
@@ -256,10 +255,7 @@ static bool keeps_row(void *context, enum table_id table, int64_t *values, uint3
 
 static int drop_blob(struct redaction *x, int64_t id)
 {
-	if (!LIST_ROOM(x->dropped_blobs, x->dropped_count))
-		return -ENOMEM;
-	x->dropped_blobs[x->dropped_count++] = (uint64_t)id;
-	return 0;
+	return idmap_put(&x->dropped_blobs, (uint64_t)id, 1);
 }
 
 static int drop_output(void *context, const int64_t *v, uint32_t present)
@@ -274,12 +270,9 @@ static int drop_source(void *context, const int64_t *v, uint32_t present)
 
 static bool keeps_blob(void *context, uint64_t id)
 {
-	struct redaction *x = context;
+	const struct redaction *x = context;
 
-	for (size_t i = 0; i < x->dropped_count; i++)
-		if (x->dropped_blobs[i] == id)
-			return false;
-	return true;
+	return idmap_get(&x->dropped_blobs, id) == IDMAP_NONE;
 }
 
 static const char *new_text(void *context, uint64_t id, const char *text, size_t *size)
@@ -374,7 +367,7 @@ int redaction_end(struct redaction *x)
 		return 0;
 	redactor_free(x->redactor);
 	free(x->roles);
-	free(x->dropped_blobs);
+	idmap_release(&x->dropped_blobs);
 	buf_release(&x->text);
 	buf_release(&x->blob);
 	free(x);

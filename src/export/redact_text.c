@@ -16,8 +16,7 @@
 
 struct redactor {
 	struct private_words words;
-	char **folders;
-	size_t folder_count;
+	struct private_words folders;
 	struct idmap folder_names;
 	struct idmap paths;      /* hash of a path -> its number below */
 	uint32_t *path_numbers;   /* among those with its last part */
@@ -35,9 +34,7 @@ void redactor_free(struct redactor *r)
 	if (!r)
 		return;
 	private_words_release(&r->words);
-	for (size_t i = 0; i < r->folder_count; i++)
-		free(r->folders[i]);
-	free(r->folders);
+	private_words_release(&r->folders);
 	idmap_release(&r->folder_names);
 	idmap_release(&r->paths);
 	idmap_release(&r->last_parts);
@@ -66,33 +63,19 @@ int redactor_add_folder(struct redactor *r, const char *path)
 
 	while (len > 1 && path[len - 1] == '/')
 		len--;
-	if (path[0] != '/' || len < 2)
-		return 0;
-	if (!LIST_ROOM(r->folders, r->folder_count))
-		return -ENOMEM;
-	r->folders[r->folder_count] = strndup(path, len);
-	if (!r->folders[r->folder_count])
-		return -ENOMEM;
-	r->folder_count++;
-	return 0;
+	return path[0] == '/' ? private_words_add(&r->folders, WORD_USER, path, len) : 0;
 }
 
 static bool is_own_folder(const struct redactor *r, const char *path, size_t len)
 {
-	for (size_t i = 0; i < r->folder_count; i++)
-		if (strlen(r->folders[i]) == len && memcmp(r->folders[i], path, len) == 0)
-			return true;
-	return false;
+	return private_words_has(&r->folders, path, len);
 }
 
 static bool is_below_own(const struct redactor *r, const char *path, size_t len)
 {
-	for (size_t i = 0; i < r->folder_count; i++) {
-		size_t size = strlen(r->folders[i]);
-
-		if (len >= size && memcmp(r->folders[i], path, size) == 0 && (len == size || path[size] == '/'))
+	for (size_t i = 1; i <= len && i <= PRIVATE_MOST; i++)
+		if ((i == len || path[i] == '/') && is_own_folder(r, path, i))
 			return true;
-	}
 	return false;
 }
 
@@ -299,8 +282,8 @@ static int put_without_paths(struct redactor *r, enum text_role role, const char
 		return put_line(r, &words, text, ret);
 	case TEXT_WORDS:
 		return put_words(r, text, ret);
-	case TEXT_HOST:
-		return buf_append(ret, text, len);
+	case TEXT_HOST: /* which no machine has where it is so long */
+		return buf_append(ret, text, len <= PRIVATE_MOST ? len : 0);
 	default:
 		return put_paths(r, role, text, len, ret);
 	}
@@ -316,13 +299,13 @@ int redactor_text(struct redactor *r, enum text_role role, const char *text, siz
 	return private_words_replace(&r->words, buf_cstr(&plain), plain.len, ret);
 }
 
-static void mask(char *data, size_t size, const char *text, size_t len)
+static void mask(struct private_words *words, size_t least, char *data, size_t size)
 {
-	char *at = data, *end = data + size;
+	for (size_t at = 0, len; at < size; at += len ? len : 1) {
+		const struct private_word *word = private_words_find(words, data + at, size - at);
 
-	while (len && (at = memmem(at, (size_t)(end - at), text, len))) {
-		memset(at, 'x', len);
-		at += len;
+		len = word && word->len >= least ? word->len : 0;
+		memset(data + at, 'x', len);
 	}
 }
 
@@ -340,13 +323,10 @@ static size_t mask_path(char *path, size_t left)
 	return len;
 }
 
-void redactor_blob(const struct redactor *r, char *data, size_t size)
+void redactor_blob(struct redactor *r, char *data, size_t size)
 {
-	for (size_t i = 0; i < r->folder_count; i++)
-		mask(data, size, r->folders[i], strlen(r->folders[i]));
+	mask(&r->folders, 0, data, size);
 	for (char *at = data; (at = memchr(at, '/', size - (size_t)(at - data))) != NULL && at < data + size;)
 		at += mask_path(at, size - (size_t)(at - data));
-	for (size_t i = 0; i < r->words.count; i++)
-		if (r->words.items[i].len >= SHORTEST_MASKED)
-			mask(data, size, r->words.items[i].text, r->words.items[i].len);
+	mask(&r->words, SHORTEST_MASKED, data, size);
 }

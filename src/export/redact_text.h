@@ -35,6 +35,6 @@ int redactor_add_folder(struct redactor *r, const char *path);
 
 int redactor_text(struct redactor *r, enum text_role role, const char *text, size_t len, struct buf *ret);
 /* Bytes of which the layout is not known: what is to be replaced is overwritten in place. */
-void redactor_blob(const struct redactor *r, char *data, size_t size);
+void redactor_blob(struct redactor *r, char *data, size_t size);
 
 #endif

@@ -10,6 +10,7 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "base/macros.h"
+#include "base/sort.h"
 
 #define LONG_WORD 6 /* is found within other words, too */
 #define UUID_LENGTH 36
@@ -32,21 +33,24 @@ static bool is_common(const char *text, size_t len)
 	return len < 2;
 }
 
+bool private_words_has(const struct private_words *w, const char *text, size_t len)
+{
+	return idmap_get(&w->known, redact_hash(text, len)) != IDMAP_NONE;
+}
+
 int private_words_add(struct private_words *w, enum word_kind kind, const char *text, size_t len)
 {
 	char *copy;
 
-	if (is_common(text, len))
+	if (is_common(text, len) || len > PRIVATE_MOST || private_words_has(w, text, len))
 		return 0;
-	for (size_t i = 0; i < w->count; i++)
-		if (w->items[i].len == len && memcmp(w->items[i].text, text, len) == 0)
-			return 0;
 	copy = strndup(text, len);
-	if (!copy || !LIST_ROOM(w->items, w->count)) {
+	if (!copy || !LIST_ROOM(w->items, w->count) || idmap_put(&w->known, redact_hash(text, len), 1) < 0) {
 		free(copy);
 		return -ENOMEM;
 	}
-	w->items[w->count++] = (struct private_word){ copy, len, kind, ++w->numbers[kind] };
+	w->items[w->count++] = (struct private_word){ .text = copy, .len = len, .kind = kind, .number = ++w->numbers[kind] };
+	w->is_sorted = false;
 	return 0;
 }
 
@@ -55,6 +59,7 @@ void private_words_release(struct private_words *w)
 	for (size_t i = 0; i < w->count; i++)
 		free(w->items[i].text);
 	free(w->items);
+	idmap_release(&w->known);
 	idmap_release(&w->addresses);
 	idmap_release(&w->machines);
 	idmap_release(&w->uuids);
@@ -65,22 +70,70 @@ static bool is_word_character(char c)
 	return isalnum((unsigned char)c) || c == '_';
 }
 
-/* The longest that stands there. */
-static const struct private_word *word_at(const struct private_words *w, const char *text, size_t len, size_t at)
+static bool begins_with(const char *text, size_t len, const struct private_word *word)
 {
-	const struct private_word *found = NULL;
+	return word->len <= len && memcmp(text, word->text, word->len) == 0;
+}
 
-	for (size_t i = 0; i < w->count; i++) {
-		const struct private_word *word = &w->items[i];
-		size_t end = at + word->len;
+/* Words go before those that begin with them. */
+static int compare_words(const void *a, const void *b)
+{
+	const struct private_word *one = a, *other = b;
+	int order = memcmp(one->text, other->text, one->len < other->len ? one->len : other->len);
 
-		if (end > len || text[at] != word->text[0] || memcmp(text + at, word->text, word->len) != 0 || (found && found->len >= word->len))
-			continue;
-		if (word->len >= LONG_WORD ||
-		    ((at == 0 || !is_word_character(text[at - 1])) && (end == len || !is_word_character(text[end]))))
-			found = word;
+	return order ? order : one->len < other->len ? -1 : one->len > other->len;
+}
+
+static void sort_words(struct private_words *w)
+{
+	size_t at = 0;
+
+	sort_items(w->items, w->count, sizeof(*w->items), compare_words);
+	for (unsigned byte = 0; byte < 257; byte++) {
+		while (at < w->count && (unsigned char)w->items[at].text[0] < byte)
+			at++;
+		w->first[byte] = (uint32_t)at;
 	}
-	return found;
+	for (uint32_t i = 0; i < w->count; i++) {
+		struct private_word *word = &w->items[i];
+
+		for (word->shorter = i; word->shorter && !begins_with(word->text, word->len, &w->items[word->shorter - 1]);)
+			word->shorter = w->items[word->shorter - 1].shorter;
+	}
+	w->is_sorted = true;
+}
+
+/* Whatever the text begins with, the last word that does not come behind it begins with, too. */
+const struct private_word *private_words_find(struct private_words *w, const char *text, size_t left)
+{
+	const struct private_word wanted = { .text = (char *)text, .len = left };
+	uint32_t from, to, middle;
+
+	if (!w->is_sorted)
+		sort_words(w);
+	if (!left)
+		return NULL;
+	for (from = w->first[(unsigned char)*text], to = w->first[(unsigned char)*text + 1]; from < to;) {
+		middle = from + (to - from) / 2;
+		if (compare_words(&w->items[middle], &wanted) <= 0)
+			from = middle + 1;
+		else
+			to = middle;
+	}
+	while (from && !begins_with(text, left, &w->items[from - 1]))
+		from = w->items[from - 1].shorter;
+	return from ? &w->items[from - 1] : NULL;
+}
+
+/* The longest that stands there. */
+static const struct private_word *word_at(struct private_words *w, const char *text, size_t len, size_t at)
+{
+	const struct private_word *word = private_words_find(w, text + at, len - at);
+
+	while (word && word->len < LONG_WORD &&
+	       ((at > 0 && is_word_character(text[at - 1])) || (at + word->len < len && is_word_character(text[at + word->len]))))
+		word = word->shorter ? &w->items[word->shorter - 1] : NULL;
+	return word;
 }
 
 /* x: a hexadecimal digit; anything else: itself. */
@@ -161,7 +214,7 @@ static size_t replace_form(struct private_words *w, const char *text, size_t lef
 	return taken;
 }
 
-static size_t replace_word(const struct private_words *w, const char *text, size_t len, size_t at, struct buf *ret)
+static size_t replace_word(struct private_words *w, const char *text, size_t len, size_t at, struct buf *ret)
 {
 	static const char *const names[] = { [WORD_HOST] = "host", [WORD_USER] = "user" };
 	const struct private_word *word = word_at(w, text, len, at);

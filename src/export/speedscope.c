@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/keymap.h"
 #include "base/path.h"
 #include "export/json_text.h"
 #include "export/work_stacks.h"
@@ -254,29 +255,22 @@ static int put_evented(struct speedscope *s, struct event_merge *events, const c
 	return result < 0 ? error_set(err, ENOMEM, "Not enough memory") : export_poll(s->t.e, "ranges", err);
 }
 
-/* Tracks of one thread (and domain) that lie on top of each other. */
-static bool same_row(const int64_t *a, const int64_t *b)
+static const int64_t *track_at(const struct speedscope *s, size_t i)
 {
-	return a[TRACK_KIND] == b[TRACK_KIND] && a[TRACK_THREAD] == b[TRACK_THREAD] && a[TRACK_DOMAIN] == b[TRACK_DOMAIN];
+	return s->t.tracks.rows + i * s->t.tracks.width;
 }
 
-static int put_row(struct speedscope *s, const struct track_groups *groups, size_t first, struct error *err)
+/* The tracks of one thread (and domain) lie on top of each other: each knows the next of its row. */
+static int put_row(struct speedscope *s, const struct track_groups *groups, uint32_t first, const uint32_t *next, struct error *err)
 {
-	const int64_t *rows = s->t.tracks.rows, *track = rows + first * s->t.tracks.width, *other;
+	const int64_t *track = track_at(s, first);
 	const char *domain = timeline_domain_name(&s->t, track[TRACK_DOMAIN]);
 	struct event_merge events = { 0 };
 	char name[600], behind[200];
 	int r = 0;
 
-	for (size_t i = 0; i < first; i++)
-		if (same_row(track, rows + i * s->t.tracks.width) &&
-		    track_groups_has(groups, (uint32_t)rows[i * s->t.tracks.width + TRACK_ID]))
-			return 0;
-	for (size_t i = first; r >= 0 && i < s->t.tracks.count; i++) {
-		other = rows + i * s->t.tracks.width;
-		if (same_row(track, other) && track_groups_has(groups, (uint32_t)other[TRACK_ID]))
-			r = event_merge_add(&events, &s->t, groups, (uint32_t)other[TRACK_ID]);
-	}
+	for (uint32_t i = first + 1; r >= 0 && i; i = next[i - 1])
+		r = event_merge_add(&events, &s->t, groups, (uint32_t)track_at(s, i - 1)[TRACK_ID]);
 	snprintf(behind, sizeof(behind), ": %s", track[TRACK_KIND] == TRACK_GENERIC ? "slices" : domain[0] ? domain : "NVTX");
 	thread_text(s, track, behind, name, sizeof(name));
 	r = r < 0 ? error_set(err, ENOMEM, "Not enough memory") : put_evented(s, &events, name, err);
@@ -284,21 +278,47 @@ static int put_row(struct speedscope *s, const struct track_groups *groups, size
 	return r;
 }
 
-static int put_ranges(struct speedscope *s, struct error *err)
+/* For each track the next of its row, plus 1; and the first of all rows, in their order. */
+static int find_rows(struct speedscope *s, const struct track_groups *groups, uint32_t *next, uint32_t *firsts, uint32_t *lasts, uint32_t *ret_count)
 {
-	struct track_groups groups;
+	struct keymap rows = { 0 };
 	int r = 0;
 
-	if (track_groups_load(&groups, s->t.q, TABLE_SLICE) < 0)
-		return error_set(err, ENOMEM, "Not enough memory");
-	for (size_t i = 0; r >= 0 && i < s->t.tracks.count; i++) {
-		const int64_t *track = s->t.tracks.rows + i * s->t.tracks.width;
+	for (uint32_t i = 0; r >= 0 && i < s->t.tracks.count; i++) {
+		const int64_t *track = track_at(s, i), key[] = { track[TRACK_KIND], track[TRACK_THREAD], track[TRACK_DOMAIN] };
+		uint32_t known = rows.count, number;
 
-		if ((track[TRACK_KIND] == TRACK_NVTX_PUSHPOP || track[TRACK_KIND] == TRACK_GENERIC) && track[TRACK_THREAD] &&
-		    track_groups_has(&groups, (uint32_t)track[TRACK_ID]))
-			r = put_row(s, &groups, i, err);
+		if ((key[0] != TRACK_NVTX_PUSHPOP && key[0] != TRACK_GENERIC) || !key[1] || !track_groups_has(groups, (uint32_t)track[TRACK_ID]))
+			continue;
+		number = keymap_number(&rows, key, sizeof(key));
+		r = number == KEYMAP_NONE ? -ENOMEM : 0;
+		if (r >= 0 && number == known)
+			firsts[number] = i;
+		else if (r >= 0)
+			next[lasts[number]] = i + 1;
+		if (r >= 0)
+			lasts[number] = i;
 	}
+	*ret_count = rows.count;
+	keymap_release(&rows);
+	return r;
+}
+
+static int put_ranges(struct speedscope *s, struct error *err)
+{
+	size_t count = s->t.tracks.count;
+	uint32_t *next = count < UINT32_MAX ? calloc(3 * count + 1, sizeof(*next)) : NULL, rows = 0;
+	struct track_groups groups = { 0 };
+	int r = next ? track_groups_load(&groups, s->t.q, TABLE_SLICE) : -ENOMEM;
+
+	if (r >= 0)
+		r = find_rows(s, &groups, next, next + count, next + 2 * count, &rows);
+	if (r < 0)
+		error_set(err, ENOMEM, "Not enough memory");
+	for (uint32_t i = 0; r >= 0 && i < rows; i++)
+		r = put_row(s, &groups, next[count + i], next, err);
 	track_groups_release(&groups);
+	free(next);
 	return r;
 }
 

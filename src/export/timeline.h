@@ -118,6 +118,8 @@ int event_reader_load(struct event_reader *r);
 struct event_merge {
 	struct event_reader *readers;
 	size_t count, cap;
+	uint32_t *heap;   /* of readers that have a row, the one that comes next on top; NULL: not begun */
+	size_t heap_count;
 };
 
 int event_merge_add(struct event_merge *m, struct timeline *t, const struct track_groups *groups, uint32_t track_id);

@@ -7,19 +7,18 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "base/hash.h"
+#include "base/sort.h"
 
-#define CALL_PAGES 65536u
+#define CALLS 16u
 #define MAX_OPEN 4096u
 /* Names that are places, above string ids and made names. */
 #define PLACE_PROCESS (3ull << 61)
 #define PLACE_THREAD (3ull << 61 | 1ull << 60)
 #define PLACE_NAMES ((1ull << 60) - 1)
 
-/* The node of each call of a process, by correlation; the process's own node for work of calls that are not known. */
-struct call_nodes {
-	int64_t uid;
-	uint32_t node;
-	uint32_t **pages;
+/* The nodes of calls of a process whose correlations follow each other, as they mostly do. */
+struct call_group {
+	uint32_t nodes[CALLS];
 };
 
 /* Folded stacks of two runs are compared line by line, and numbers are other ones in every run. */
@@ -97,41 +96,45 @@ static uint32_t place_node(struct work_stacks *w, uint32_t parent, bool is_threa
 	return child_node(w, parent, work_name(w, id, text, strlen(text)));
 }
 
-static struct call_nodes *process_calls(struct work_stacks *w, int64_t uid)
+/* The number of a process, and its node, which is also that of work of calls that are not known; 0: no memory. */
+static uint32_t find_process(struct work_stacks *w, int64_t uid, uint32_t *ret_node)
 {
-	struct call_nodes *added;
+	bool ignored;
+	uint32_t number = idmap_number(&w->processes, (uint64_t)uid, &ignored);
 
-	for (size_t i = 0; i < w->process_count; i++)
-		if (w->processes[i].uid == uid)
-			return &w->processes[i];
-	added = LIST_ADD(w->processes, w->process_count);
-	if (!added)
-		return NULL;
-	*added = (struct call_nodes){ .uid = uid, .node = place_node(w, 0, false, uid),
-				      .pages = calloc(CALL_PAGES, sizeof(*added->pages)) };
-	return added->node && added->pages ? added : NULL;
+	if (!number || !ARRAY_REACH(w->process_nodes, w->process_cap, number))
+		return 0;
+	if (!w->process_nodes[number])
+		w->process_nodes[number] = place_node(w, 0, false, uid);
+	*ret_node = w->process_nodes[number];
+	return *ret_node ? number : 0;
 }
 
-static int set_call(struct call_nodes *calls, int64_t correlation, uint32_t node)
+static uint64_t call_key(uint32_t process, int64_t correlation)
 {
-	uint32_t **page;
+	return (uint64_t)process << 32 | (uint64_t)correlation / CALLS;
+}
+
+static int set_call(struct work_stacks *w, uint32_t process, int64_t correlation, uint32_t node)
+{
+	bool ignored;
+	uint32_t number;
 
 	if (correlation <= 0 || correlation > UINT32_MAX)
 		return 0;
-	page = &calls->pages[correlation >> 16];
-	if (!*page)
-		*page = calloc(65536, sizeof(**page));
-	if (!*page)
+	number = idmap_number(&w->call_groups, call_key(process, correlation), &ignored);
+	if (!number || !ARRAY_REACH(w->calls, w->call_cap, number))
 		return -ENOMEM;
-	(*page)[correlation & 0xffff] = node;
+	w->calls[number].nodes[correlation % CALLS] = node;
 	return 0;
 }
 
-static uint32_t call_node(const struct call_nodes *calls, int64_t correlation)
+/* 0: not known. */
+static uint32_t call_node(const struct work_stacks *w, uint32_t process, int64_t correlation)
 {
-	const uint32_t *page = correlation > 0 && correlation <= UINT32_MAX ? calls->pages[correlation >> 16] : NULL;
+	uint64_t number = correlation > 0 && correlation <= UINT32_MAX ? idmap_get(&w->call_groups, call_key(process, correlation)) : IDMAP_NONE;
 
-	return page && page[correlation & 0xffff] ? page[correlation & 0xffff] : calls->node;
+	return number == IDMAP_NONE ? 0 : w->calls[number].nodes[correlation % CALLS];
 }
 
 /* What is open on a thread. Ranges need not nest, so that one may end below others. */
@@ -173,8 +176,7 @@ static uint32_t innermost(struct work_stacks *w, struct open_ranges *open)
 	return node;
 }
 
-static int take_event(struct work_stacks *w, struct call_nodes *calls, struct open_ranges *open,
-		      const struct event_reader *r)
+static int take_event(struct work_stacks *w, uint32_t process, struct open_ranges *open, const struct event_reader *r)
 {
 	struct event_name name;
 	uint32_t node;
@@ -182,7 +184,7 @@ static int take_event(struct work_stacks *w, struct call_nodes *calls, struct op
 	close_ranges(open, event_value(r, EVENT_START));
 	if (r->table == TABLE_CUDA_API) {
 		node = innermost(w, open);
-		return node ? set_call(calls, event_value(r, EVENT_CORRELATION), node) : -ENOMEM;
+		return node ? set_call(w, process, event_value(r, EVENT_CORRELATION), node) : -ENOMEM;
 	}
 	if (open->count == MAX_OPEN)
 		return 0;
@@ -191,32 +193,72 @@ static int take_event(struct work_stacks *w, struct call_nodes *calls, struct op
 	return open->list[open->count++].name ? 0 : -ENOMEM;
 }
 
-static int read_thread(struct work_stacks *w, const int64_t *thread, const struct track_groups *groups, struct error *err)
+static const int64_t *track_at(const struct work_stacks *w, size_t i)
 {
-	struct open_ranges *open = calloc(1, sizeof(*open));
-	struct call_nodes *calls = process_calls(w, thread[THREAD_PROCESS]);
+	return w->t->tracks.rows + (size_t)w->tracks[i] * w->t->tracks.width;
+}
+
+static int compare_tracks(const void *a, const void *b, void *context)
+{
+	const struct timeline *t = context;
+	const uint32_t one = *(const uint32_t *)a, other = *(const uint32_t *)b;
+	int64_t x = t->tracks.rows[one * t->tracks.width + TRACK_THREAD], y = t->tracks.rows[other * t->tracks.width + TRACK_THREAD];
+
+	return x != y ? x < y ? -1 : 1 : one < other ? -1 : 1;
+}
+
+static int sort_tracks(struct work_stacks *w)
+{
+	size_t count = w->t->tracks.count;
+
+	w->tracks = count < UINT32_MAX ? calloc(count + 1, sizeof(*w->tracks)) : NULL;
+	if (!w->tracks)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < count; i++)
+		w->tracks[i] = i;
+	sort_items_with(w->tracks, count, sizeof(*w->tracks), compare_tracks, w->t);
+	return 0;
+}
+
+/* The first that is not of a smaller thread. */
+static size_t first_track(const struct work_stacks *w, int64_t thread)
+{
+	size_t from = 0, to = w->t->tracks.count;
+
+	while (from < to) {
+		size_t middle = from + (to - from) / 2;
+
+		if (track_at(w, middle)[TRACK_THREAD] < thread)
+			from = middle + 1;
+		else
+			to = middle;
+	}
+	return from;
+}
+
+static int read_thread(struct work_stacks *w, const int64_t *thread, const struct track_groups *groups, struct open_ranges *open, struct error *err)
+{
+	uint32_t process_node = 0, process = find_process(w, thread[THREAD_PROCESS], &process_node);
 	struct event_merge events = { 0 };
 	struct event_reader *r = NULL;
 	uint32_t rows = 0;
-	int result = open && calls ? 0 : -ENOMEM;
+	int result = process ? 0 : -ENOMEM;
 
+	open->count = 0;
 	if (result >= 0)
-		open->thread = place_node(w, calls->node, true, thread[THREAD_UID]);
-	for (size_t i = 0; result >= 0 && i < w->t->tracks.count; i++) {
-		const int64_t *track = w->t->tracks.rows + i * w->t->tracks.width;
-
-		for (unsigned g = 0; result >= 0 && g < 2 && track[TRACK_THREAD] == thread[THREAD_UID]; g++)
-			if (track_groups_has(&groups[g], (uint32_t)track[TRACK_ID]))
-				result = event_merge_add(&events, w->t, &groups[g], (uint32_t)track[TRACK_ID]);
-	}
+		open->thread = place_node(w, process_node, true, thread[THREAD_UID]);
+	for (size_t i = first_track(w, thread[THREAD_UID]);
+	     result >= 0 && i < w->t->tracks.count && track_at(w, i)[TRACK_THREAD] == thread[THREAD_UID]; i++)
+		for (unsigned g = 0; result >= 0 && g < 2; g++)
+			if (track_groups_has(&groups[g], (uint32_t)track_at(w, i)[TRACK_ID]))
+				result = event_merge_add(&events, w->t, &groups[g], (uint32_t)track_at(w, i)[TRACK_ID]);
 	while (result >= 0 && (result = event_merge_next(&events, &r)) >= 0 && r) {
-		result = take_event(w, calls, open, r);
+		result = take_event(w, process, open, r);
 		r->row++;
 		if (result >= 0 && ++rows % 65536 == 0 && (result = export_poll(w->t->e, "calls", err)) < 0)
 			break;
 	}
 	event_merge_release(&events);
-	free(open);
 	return result == -ENOMEM ? error_set(err, ENOMEM, "Not enough memory") : result;
 }
 
@@ -224,34 +266,36 @@ static int read_calls(struct work_stacks *w, struct error *err)
 {
 	static const enum table_id tables[] = { TABLE_SLICE, TABLE_CUDA_API };
 	const struct index_table *threads = &w->t->q->index.threads;
+	struct open_ranges *open = calloc(1, sizeof(*open));
 	struct track_groups groups[2] = { 0 };
-	int r = 0;
+	int r = open ? sort_tracks(w) : -ENOMEM;
 
 	for (unsigned i = 0; r >= 0 && i < 2; i++)
-		if (track_groups_load(&groups[i], w->t->q, tables[i]) < 0)
-			r = error_set(err, ENOMEM, "Not enough memory");
+		r = track_groups_load(&groups[i], w->t->q, tables[i]) < 0 ? -ENOMEM : 0;
+	if (r < 0)
+		error_set(err, ENOMEM, "Not enough memory");
 	for (size_t i = 0; r >= 0 && i < threads->count; i++)
-		r = read_thread(w, threads->rows + i * threads->width, groups, err);
+		r = read_thread(w, threads->rows + i * threads->width, groups, open, err);
 	for (unsigned i = 0; i < 2; i++)
 		track_groups_release(&groups[i]);
+	free(open);
 	return r;
 }
 
 static int add_work(struct work_stacks *w, const struct event_reader *r)
 {
 	int64_t start = event_value(r, EVENT_START), end = event_end(r);
-	struct call_nodes *calls;
 	struct event_name name;
-	uint32_t node;
+	uint32_t process, call, node;
 
 	if (!r->track || !export_keeps(w->t->e, start, end))
 		return 0;
-	calls = process_calls(w, r->track[TRACK_PROCESS]);
-	if (!calls)
+	process = find_process(w, r->track[TRACK_PROCESS], &node);
+	if (!process)
 		return -ENOMEM;
+	call = call_node(w, process, event_value(r, EVENT_CORRELATION));
 	event_name(r, &name);
-	node = child_node(w, call_node(calls, event_value(r, EVENT_CORRELATION)),
-			  work_name(w, name.id, name.text, name.len));
+	node = child_node(w, call ? call : node, work_name(w, name.id, name.text, name.len));
 	if (!node)
 		return -ENOMEM;
 	w->nodes[node].count++;
@@ -289,16 +333,15 @@ int work_stacks_load(struct work_stacks *w, struct timeline *t, struct error *er
 
 void work_stacks_release(struct work_stacks *w)
 {
-	for (size_t i = 0; i < w->process_count; i++) {
-		for (size_t page = 0; w->processes[i].pages && page < CALL_PAGES; page++)
-			free(w->processes[i].pages[page]);
-		free(w->processes[i].pages);
-	}
 	for (uint32_t i = 0; i < w->text_cap; i++)
 		free(w->texts[i]);
 	free(w->texts);
-	free(w->processes);
+	free(w->process_nodes);
+	free(w->calls);
+	free(w->tracks);
 	free(w->nodes);
+	idmap_release(&w->processes);
+	idmap_release(&w->call_groups);
 	idmap_release(&w->edges);
 	idmap_release(&w->names);
 	*w = (struct work_stacks){ 0 };

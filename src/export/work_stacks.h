@@ -1,5 +1,5 @@
 /* GPU time by where it was launched: the NVTX ranges and operators that were open on the thread around the call, and the
- * kernel, copy or set at the end. Four bytes per call are in memory, and the tree. */
+ * kernel, copy or set at the end. Six bytes per call are in memory, and the tree. */
 #ifndef SONDE_EXPORT_WORK_STACKS_H
 #define SONDE_EXPORT_WORK_STACKS_H
 
@@ -21,8 +21,13 @@ struct work_stacks {
 	struct idmap names;
 	char **texts;           /* by number, less 1 */
 	uint32_t text_cap;
-	struct call_nodes *processes;
-	size_t process_count;
+	struct idmap processes;      /* uid to number */
+	uint32_t *process_nodes;     /* by number, 0: not made yet */
+	uint32_t process_cap;
+	struct idmap call_groups;    /* process and correlation, without its last bits, to number */
+	struct call_group *calls;
+	uint32_t call_cap;
+	uint32_t *tracks;            /* numbers of rows, by thread */
 };
 
 int work_stacks_load(struct work_stacks *w, struct timeline *t, struct error *err);

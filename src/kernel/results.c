@@ -8,13 +8,27 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
+#include "base/idmap.h"
+#include "base/keymap.h"
 #include "kernel/results_place.h"
 #include "kernel/rows.h"
 #include "symbol/demangle.h"
 
+/* Facts of devices are kept with each kernel: some hundreds, and of more kernels than anybody reads. */
+#define MOST_OF_DEVICES (8u << 20)
+
+struct function {
+	const char *name, *written; /* NULL: not asked for yet */
+	const char *short_name, *mangled;
+};
+
 struct loader {
 	struct kernel_results *results;
 	struct report *report;
+	struct idmap function_places; /* by id */
+	struct function *functions;
+	size_t function_count;
+	size_t of_devices;
 };
 
 static int take_process(void *context, const int64_t *v, uint32_t present)
@@ -157,20 +171,33 @@ static const char *written_name(struct kernel_results *r, const char *mangled, c
 static int take_function(void *context, const int64_t *v, uint32_t present)
 {
 	struct loader *l = context;
-	struct kernel_result *k = l->results->items;
-	const char *mangled, *name = NULL;
+	uint64_t id = (uint64_t)v[COLUMN_CUDA_FUNCTION_ID];
 
-	for (size_t i = 0; i < l->results->count; i++, k++) {
-		if (k->function_id != v[COLUMN_CUDA_FUNCTION_ID])
-			continue;
-		mangled = row_text(l->report, v, present, COLUMN_CUDA_FUNCTION_MANGLED);
-		if (!name)
-			name = written_name(l->results, mangled, row_text(l->report, v, present, COLUMN_CUDA_FUNCTION_NAME));
-		k->name = name;
-		k->function = row_text(l->report, v, present, COLUMN_CUDA_FUNCTION_SHORT_NAME);
-		k->mangled = mangled;
-	}
+	if (idmap_get(&l->function_places, id) != IDMAP_NONE)
+		return 0;
+	if (!LIST_ROOM(l->functions, l->function_count) || idmap_put(&l->function_places, id, l->function_count) < 0)
+		return -ENOMEM;
+	l->functions[l->function_count++] = (struct function){ .name = row_text(l->report, v, present, COLUMN_CUDA_FUNCTION_NAME),
+							       .short_name = row_text(l->report, v, present, COLUMN_CUDA_FUNCTION_SHORT_NAME),
+							       .mangled = row_text(l->report, v, present, COLUMN_CUDA_FUNCTION_MANGLED) };
 	return 0;
+}
+
+static void find_functions(struct loader *l)
+{
+	for (size_t i = 0; i < l->results->count; i++) {
+		struct kernel_result *k = &l->results->items[i];
+		uint64_t place = idmap_get(&l->function_places, (uint64_t)k->function_id);
+		struct function *f = place == IDMAP_NONE ? NULL : &l->functions[place];
+
+		if (!f)
+			continue;
+		if (!f->written)
+			f->written = written_name(l->results, f->mangled, f->name);
+		k->name = f->written;
+		k->function = f->short_name;
+		k->mangled = f->mangled;
+	}
 }
 
 /* "void ns::f<int>(int)" -> "f": for tables that only have the whole name. */
@@ -198,28 +225,33 @@ static char *function_name(const char *name)
 	return strndup(start, (size_t)(end - start));
 }
 
+/* One for all of the same name. */
 static int name_functions(struct kernel_results *r)
 {
-	struct kernel_result *k = r->items;
-	size_t same;
-	char *name;
+	struct keymap names = { 0 };
+	const char **functions = calloc(r->count + 1, sizeof(*functions));
+	int result = functions ? 0 : -ENOMEM;
 
-	for (size_t i = 0; i < r->count; i++, k++) {
+	for (size_t i = 0; i < r->count && result >= 0; i++) {
+		struct kernel_result *k = &r->items[i];
+		uint32_t number = *k->function ? 0 : keymap_number(&names, k->name, strlen(k->name));
+		char *name;
+
 		if (*k->function)
 			continue;
-		for (same = 0; same < i && strcmp(r->items[same].name, k->name) != 0; same++)
-			;
-		if (same < i) {
-			k->function = r->items[same].function;
-			continue;
+		if (number != KEYMAP_NONE && !functions[number]) {
+			name = function_name(k->name);
+			functions[number] = name ? results_keep(r, name) : NULL;
+			free(name);
 		}
-		name = function_name(k->name);
-		k->function = name ? results_keep(r, name) : NULL;
-		free(name);
-		if (!k->function)
-			return -ENOMEM;
+		if (number == KEYMAP_NONE || !functions[number])
+			result = -ENOMEM;
+		else
+			k->function = functions[number];
 	}
-	return 0;
+	keymap_release(&names);
+	free(functions);
+	return result;
 }
 
 static struct kernel_result *result_of(struct kernel_results *r, int64_t id)
@@ -294,7 +326,7 @@ static int add_instance(const struct loader *l, struct kernel_result *k, const i
 }
 
 /* One kernel has it, and it holds for all of the process on that device. */
-static int add_of_device(const struct loader *l, const struct kernel_result *first, const int64_t *v, uint32_t present)
+static int add_of_device(struct loader *l, const struct kernel_result *first, const int64_t *v, uint32_t present)
 {
 	bool is_instance = HAS(present, COLUMN_KERNEL_METRIC_INSTANCE);
 	int r = 0;
@@ -302,8 +334,11 @@ static int add_of_device(const struct loader *l, const struct kernel_result *fir
 	for (size_t i = 0; i < l->results->count && r >= 0; i++) {
 		struct kernel_result *k = &l->results->items[i];
 
-		if (k->process == first->process && k->device == first->device)
-			r = is_instance ? add_instance(l, k, v, present) : result_add(k, value_of(l, v, present));
+		if (k->process != first->process || k->device != first->device)
+			continue;
+		if (++l->of_devices > MOST_OF_DEVICES)
+			return -ENOMEM;
+		r = is_instance ? add_instance(l, k, v, present) : result_add(k, value_of(l, v, present));
 	}
 	return r;
 }
@@ -374,6 +409,7 @@ static int load(struct loader *l)
 	TRY(load_devices(l));
 	TRY(report_each_row(l->report, TABLE_KERNEL_RESULT, COLUMN_KERNEL_RESULT_CORRELATION + 1, take_result, l));
 	TRY(report_each_row(l->report, TABLE_CUDA_FUNCTION, COLUMN_CUDA_FUNCTION_MANGLED + 1, take_function, l));
+	find_functions(l);
 	TRY(name_functions(r));
 	if (r->count)
 		qsort(r->items, r->count, sizeof(*r->items), by_id);
@@ -394,6 +430,8 @@ int kernel_results_load(struct kernel_results *ret, struct report *report, struc
 
 	*ret = (struct kernel_results){ .report = report, .is_imported = report_meta(report, "imported") != NULL };
 	r = load(&l);
+	idmap_release(&l.function_places);
+	free(l.functions);
 	if (r < 0) {
 		kernel_results_release(ret);
 		return error_set_errno(err, -r, "The kernels of the report cannot be read");

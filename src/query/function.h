@@ -6,6 +6,10 @@
 #include "fmt/nsys_columns.h"
 #include "query/internal.h"
 
+/* Columns called rangeStack have so many ranges, from the outermost in, and the innermost. */
+#define RANGE_STACK_MOST 1000
+#define RANGE_STACK_CUT ":..."
+
 struct function_vtab {
 	sqlite3_vtab base;
 	struct query *q;

@@ -38,12 +38,16 @@ enum { SCOPE_NAME, SCOPE_DOMAIN, SCOPE_STYLE, SCOPE_WHO };
 #define VALUES_MAX (16u << 20)
 #define BITS_MAX (256u << 20)
 #define WORD_BITS 64u
+/* A kernel has a duration in every range around it: so many are more than any program nests. They are taken by the million. */
+#define DURATIONS_MOST(kernels) ((1ull << 27) + 64 * (uint64_t)(kernels))
+#define DURATIONS_TAKEN (1u << 20)
 
 /* What a worker has found. */
 struct part {
 	struct group_table groups;    /* of durations */
 	uint32_t *cells;              /* group + 1; NULL: too many */
 	struct group_table outside;   /* scopes without a range: SCOPE_* */
+	uint32_t allowed;             /* durations, of those it took */
 };
 
 struct row {
@@ -76,6 +80,7 @@ struct cursor {
 	uint32_t *first_of_name;    /* by name - first */
 	struct row *rows;           /* by group */
 	_Atomic size_t next;        /* work shared by threads */
+	_Atomic int64_t durations;  /* that may be taken yet */
 };
 
 static int kernels_connect(sqlite3 *db, void *aux, int argc, const char *const *argv, sqlite3_vtab **ret, char **error)
@@ -224,7 +229,7 @@ static int find_group(const struct cursor *c, struct part *p, int64_t scope, uin
 }
 
 /* Scopes outside of ranges are numbered by each worker for itself, from -1 down. */
-static int add_kernel(const struct cursor *c, struct part *p, int64_t scope, uint32_t place, uint32_t kernel,
+static int add_kernel(struct cursor *c, struct part *p, int64_t scope, uint32_t place, uint32_t kernel,
 		      int64_t duration)
 {
 	size_t group;
@@ -232,10 +237,16 @@ static int add_kernel(const struct cursor *c, struct part *p, int64_t scope, uin
 	TRY(find_group(c, p, scope, kernel, &group));
 	if (place)
 		mark(c, kernel, place);
+	if (!p->allowed) {
+		if (atomic_fetch_sub(&c->durations, DURATIONS_TAKEN) <= 0)
+			return -E2BIG;
+		p->allowed = DURATIONS_TAKEN;
+	}
+	p->allowed--;
 	return group_add_value(&p->groups.groups[group], duration);
 }
 
-static int add_outside(const struct cursor *c, struct part *p, int64_t who, uint32_t kernel, int64_t duration)
+static int add_outside(struct cursor *c, struct part *p, int64_t who, uint32_t kernel, int64_t duration)
 {
 	int64_t key[REQUEST_MAX_KEYS] = { [SCOPE_STYLE] = STYLE_NONE, [SCOPE_WHO] = who };
 	size_t scope;
@@ -514,8 +525,11 @@ static int kernels_filter(sqlite3_vtab_cursor *base, int plan, const char *text,
 	r = nvtx_ranges_of(c->q, &c->ranges);
 	if (r >= 0)
 		r = cuda_calls_of(c->q, c->ranges->crossing ? CALL_PART_ENDS : 0, &c->calls);
+	atomic_store(&c->durations, (int64_t)DURATIONS_MOST(report_row_count(c->q->report, TABLE_GPU_KERNEL)));
 	if (r >= 0)
 		r = run(c);
+	if (r == -E2BIG)
+		return function_fail(base, error_set(&err, E2BIG, "Ranges nest too deeply around the kernels to count each in all of them"), &err);
 	c->list.count = c->groups.count;
 	return function_code(r);
 }

@@ -26,6 +26,8 @@ static const struct work_table {
 
 /* Each worker adds up for itself; more of them are not worth more memory than this. */
 #define PROJECTIONS_MAX (64u << 20)
+/* Ranges around all work together: so many are more than any program nests. */
+#define STEPS_MOST(rows) ((1ull << 30) + 256 * (uint64_t)(rows))
 
 struct projecting {
 	struct query *q;
@@ -34,14 +36,17 @@ struct projecting {
 	int64_t stream; /* uid; 0: all */
 	struct nvtx_projection *workers[PARALLEL_MAX];
 	_Atomic size_t next;
+	_Atomic uint64_t steps;
+	uint64_t most_steps;
 };
 
-static void add_work(const struct projecting *p, struct nvtx_projection *to, uint32_t call, int64_t start, int64_t end)
+static uint64_t add_work(const struct projecting *p, struct nvtx_projection *to, uint32_t call, int64_t start, int64_t end)
 {
 	const struct nvtx_ranges *ranges = p->ranges;
 	int64_t returned = ranges->crossing ? cuda_call_end(p->calls, call) : INT64_MIN;
+	uint64_t steps = 0;
 
-	for (uint32_t at = ranges->of_call[call]; at; at = nvtx_range_outer(ranges, at, returned)) {
+	for (uint32_t at = ranges->of_call[call]; at; at = nvtx_range_outer(ranges, at, returned), steps++) {
 		struct nvtx_projection *sum = &to[at - 1];
 
 		if (sum->ops++ == 0) {
@@ -52,9 +57,10 @@ static void add_work(const struct projecting *p, struct nvtx_projection *to, uin
 		sum->first = start < sum->first ? start : sum->first;
 		sum->last = end > sum->last ? end : sum->last;
 	}
+	return steps;
 }
 
-static int project_group(const struct projecting *p, const struct work_table *work, size_t group, int64_t *values,
+static int project_group(struct projecting *p, const struct work_table *work, size_t group, int64_t *values,
 			 struct nvtx_projection *to)
 {
 	const struct report_group *g = report_group(p->q->report, work->table, group);
@@ -62,6 +68,7 @@ static int project_group(const struct projecting *p, const struct work_table *wo
 	int64_t *starts = values, *ends = values + g->rows, *correlations = values + 2 * (size_t)g->rows;
 	uint8_t *counts = (uint8_t *)(values + 3 * (size_t)g->rows);
 	const struct cuda_process *process;
+	uint64_t steps = 0;
 	uint32_t call;
 	int r;
 
@@ -80,9 +87,11 @@ static int project_group(const struct projecting *p, const struct work_table *wo
 	for (uint32_t i = 0; r >= 0 && i < g->rows; i++) {
 		call = cuda_call_find(p->calls, process, correlations[i]);
 		if (call != CUDA_NO_CALL && counts[i])
-			add_work(p, to, call, starts[i], ends[i]);
+			steps += add_work(p, to, call, starts[i], ends[i]);
+		if (steps > p->most_steps)
+			r = -E2BIG;
 	}
-	return r;
+	return r >= 0 && atomic_fetch_add(&p->steps, steps) > p->most_steps ? -E2BIG : r;
 }
 
 /* Groups of all tables are numbered through. */
@@ -131,6 +140,15 @@ static void merge(struct nvtx_projection *to, const struct nvtx_projection *from
 	}
 }
 
+static void limit_steps(struct projecting *p)
+{
+	uint64_t rows = 0;
+
+	for (size_t i = 0; i < WORK_TABLES; i++)
+		rows += report_row_count(p->q->report, work_tables[i].table);
+	p->most_steps = STEPS_MOST(rows);
+}
+
 static int project_all(struct projecting *p)
 {
 	size_t pieces = 0, count = (size_t)p->ranges->count + 1;
@@ -168,6 +186,7 @@ int nvtx_projections_of(struct query *q, const struct nvtx_ranges *ranges, struc
 		return 0;
 	TRY(cuda_calls_of(q, ranges->crossing ? CALL_PART_ENDS : 0, &calls));
 	p.calls = calls;
+	limit_steps(&p);
 	made = calloc(1, sizeof(*made));
 	r = made ? project_all(&p) : -ENOMEM;
 	if (r < 0) {
@@ -186,6 +205,7 @@ int nvtx_project_stream(struct query *q, const struct nvtx_ranges *ranges, int64
 
 	TRY(cuda_calls_of(q, ranges->crossing ? CALL_PART_ENDS : 0, &calls));
 	p.calls = calls;
+	limit_steps(&p);
 	return project(&p, 0);
 }
 

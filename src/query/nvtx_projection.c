@@ -143,8 +143,12 @@ static int result_stack(sqlite3_context *context, const struct row_cursor *c, co
 		if (!range->parent)
 			break;
 	}
-	while (r >= 0 && depth > 0)
-		r = buf_printf(&text, ":%" PRIu32, ids[--depth]);
+	for (uint32_t i = depth; r >= 0 && i > 1 && depth - i < RANGE_STACK_MOST; i--)
+		r = buf_printf(&text, ":%" PRIu32, ids[i - 1]);
+	if (r >= 0 && depth - 1 > RANGE_STACK_MOST)
+		r = buf_puts(&text, RANGE_STACK_CUT);
+	if (r >= 0)
+		r = buf_printf(&text, ":%" PRIu32, ids[0]);
 	if (r >= 0)
 		sqlite3_result_text(context, buf_cstr(&text), (int)text.len, SQLITE_TRANSIENT);
 	buf_release(&text);

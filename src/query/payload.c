@@ -9,6 +9,8 @@
 
 #define MAX_DIMENSIONS 8u
 #define MAX_PLACES 64
+#define STEPS_ALWAYS (1u << 23)
+#define STEPS_PER_BYTE 64 /* of the file, which is packed */
 #define NO_MEMBER (-1)
 
 /* A structure being shown. Entries after one whose length the data says are found by walking: the places
@@ -459,11 +461,19 @@ static int append_payload(struct walk *w, int64_t id)
 	return append_predefined(w, id);
 }
 
-int payloads_to_json(struct buf *json, struct query *q, int64_t process, int64_t domain,
-		     const struct event_payload *payloads, size_t count)
+uint64_t payload_steps(struct query *q)
 {
-	struct walk w = { .q = q, .json = json, .process = process, .domain = domain,
-			  .payloads = payloads, .count = count };
+	size_t size;
+
+	report_bytes(q->report, &size);
+	return STEPS_ALWAYS + (uint64_t)size * STEPS_PER_BYTE;
+}
+
+int payloads_to_json(struct buf *json, struct query *q, int64_t process, int64_t domain,
+		     const struct event_payload *payloads, size_t count, uint64_t *steps)
+{
+	struct walk w = { .q = q, .json = json, .process = process, .domain = domain, .payloads = payloads, .count = count,
+			  .most_steps = *steps < PAYLOAD_MAX_STEPS ? (unsigned)*steps : PAYLOAD_MAX_STEPS };
 	int r = 0, shown = 0;
 
 	for (size_t i = 0; r >= 0 && i < count; i++) {
@@ -478,6 +488,7 @@ int payloads_to_json(struct buf *json, struct query *q, int64_t process, int64_t
 		if (r == -ENOENT && count > 1)
 			r = append_null(&w);
 	}
+	*steps -= w.steps;
 	if (r >= 0 && count > 1)
 		r = buf_puts(json, "]");
 	if (r >= 0 && json->len > PAYLOAD_MAX_TEXT)

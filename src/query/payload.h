@@ -18,8 +18,12 @@ struct event_payload {
  * nothing selects one. Fields that lie outside of the data, and pointers to texts that were not
  * copied, are null; of arrays that reach beyond the data the elements inside are shown.
  * -ENOENT when no schema is known (the bytes can still be read as they are), -E2BIG when the text
- * would be absurdly long. */
+ * would be absurdly long, or `steps`, which it takes its work from, are used up. */
 int payloads_to_json(struct buf *json, struct query *q, int64_t process, int64_t domain,
-		     const struct event_payload *payloads, size_t count);
+		     const struct event_payload *payloads, size_t count, uint64_t *steps);
+
+/* Steps for all payloads of a scan. Events may share a payload, and schemas name each other: what a small report asks for has no
+ * other limit. One that was recorded takes a step for some of its bytes. */
+uint64_t payload_steps(struct query *q);
 
 #endif

@@ -20,8 +20,8 @@ static const uint8_t type_sizes[] = {
 
 int walk_spend(struct walk *w, size_t steps)
 {
-	if (steps > PAYLOAD_MAX_STEPS - w->steps || w->json->len > PAYLOAD_MAX_TEXT) {
-		w->steps = PAYLOAD_MAX_STEPS;
+	if (steps > w->most_steps - w->steps || w->json->len > PAYLOAD_MAX_TEXT) {
+		w->steps = w->most_steps;
 		return -E2BIG;
 	}
 	w->steps += (unsigned)steps;

@@ -48,7 +48,7 @@ struct walk {
 	const uint8_t *data; /* its bytes */
 	size_t len;
 	unsigned depth;
-	unsigned steps;
+	unsigned steps, most_steps;
 };
 
 /* payload_layout.c */

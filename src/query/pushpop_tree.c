@@ -231,9 +231,11 @@ static int describe_stack(struct tree_cursor *c)
 	while (!c->levels[first].first)
 		first--;
 	buf_clear(&c->stack);
-	for (size_t i = first; i < c->shown; i++)
+	for (size_t i = first; i < c->shown && i - first < RANGE_STACK_MOST; i++)
 		if (is_inside(&c->levels[i], &c->row))
 			TRY(buf_printf(&c->stack, ":%" PRId64, c->levels[i].current_id));
+	if (c->shown - first > RANGE_STACK_MOST)
+		TRY(buf_puts(&c->stack, RANGE_STACK_CUT));
 	return buf_printf(&c->stack, ":%" PRId64, c->id);
 }
 

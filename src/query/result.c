@@ -154,7 +154,7 @@ static void result_json(sqlite3_context *context, struct scan *s, unsigned colum
 	if (r >= 0)
 		r = payloads_to_json(&json, s->q, s->track[TRACK_PROCESS], s->track[TRACK_DOMAIN],
 				     (const struct event_payload *)(const void *)payloads.data,
-				     payloads.len / sizeof(first));
+				     payloads.len / sizeof(first), &s->payload_steps);
 	if (r >= 0 && json.len <= INT_MAX)
 		sqlite3_result_text(context, buf_cstr(&json), (int)json.len, SQLITE_TRANSIENT);
 	else

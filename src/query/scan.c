@@ -8,6 +8,7 @@
 #include "base/cleanup.h"
 #include "base/macros.h"
 #include "query/call_values.h"
+#include "query/payload.h"
 #include "query/scope.h"
 #include "query/view_values.h"
 
@@ -16,6 +17,7 @@ void scan_init(struct scan *s, struct query *q, const struct mapped_table *table
 	memset(s, 0, sizeof(*s));
 	s->q = q;
 	s->table = table;
+	s->payload_steps = payload_steps(q);
 	scan_rewind(s);
 }
 

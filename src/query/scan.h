@@ -38,6 +38,7 @@ struct condition {
 struct scan {
 	struct query *q;
 	const struct mapped_table *table;
+	uint64_t payload_steps; /* that are left */
 	struct condition conditions[SCAN_MAX_CONDITIONS];
 	unsigned condition_count;
 	/* Where it stands. */

@@ -8,9 +8,15 @@
 #include "view/place.h"
 #include "view/statistics.h"
 
+/* A page shows no more, and a report may have any number of rows with long texts. */
+#define MOST_TEXT (16u << 20)
+
 struct facts {
 	struct recording *r;
 	struct json_out j;
+	report_row_fn take;
+	size_t most;       /* bytes of the answer behind which a list has no more rows */
+	uint64_t left_out; /* rows of lists */
 };
 
 static void put_text(struct facts *f, int64_t id)
@@ -142,13 +148,23 @@ static int take_finding(void *context, const int64_t *v, uint32_t present)
 	return f->j.r;
 }
 
+static int take_some(void *context, const int64_t *v, uint32_t present)
+{
+	struct facts *f = context;
+
+	f->left_out += f->j.out->len > f->most;
+	return f->j.out->len > f->most ? 0 : f->take(f, v, present);
+}
+
 static void put_list(struct facts *f, const char *key, enum table_id table, report_row_fn take)
 {
 	int r;
 
 	out_key(&f->j, key);
 	out_open(&f->j, '[');
-	r = report_each_row(f->r->report, table, table_schema(table)->column_count, take, f);
+	f->take = take;
+	f->most = f->j.out->len + MOST_TEXT;
+	r = report_each_row(f->r->report, table, table_schema(table)->column_count, take_some, f);
 	f->j.r = f->j.r < 0 ? f->j.r : r == -ENOMEM ? r : 0;
 	out_close(&f->j, ']');
 }
@@ -164,6 +180,8 @@ static int begin(struct facts *f, struct view *v, struct params *p, struct answe
 
 static int finish(struct facts *f)
 {
+	if (f->left_out)
+		out_put_integer(&f->j, "left_out", (int64_t)f->left_out);
 	out_close(&f->j, '}');
 	return f->j.r;
 }

@@ -15,6 +15,7 @@
 #include "view/walk.h"
 
 #define MAX_WORK (2u << 20)
+#define MAX_STEPS (1ull << 27) /* ranges around all of it: what is nested more deeply stands in the outer ones */
 
 struct work {
 	int64_t process;
@@ -30,6 +31,7 @@ struct work_list {
 	pthread_mutex_t lock;
 	struct work *items;
 	size_t count, capacity;
+	uint64_t steps;
 	bool cut;
 };
 
@@ -211,7 +213,7 @@ static int add_lane(struct call_tree *t, struct recording *r, uint32_t lane, str
 	return 0;
 }
 
-static int add_thread(struct call_tree *t, struct recording *r, struct work *works, size_t count)
+static int add_thread(struct call_tree *t, struct recording *r, struct work_list *list, struct work *works, size_t count)
 {
 	uint32_t node;
 	int rc = 0;
@@ -228,8 +230,9 @@ static int add_thread(struct call_tree *t, struct recording *r, struct work *wor
 
 		if (row->uid != works[0].thread || row->draw != DRAW_SLICES || (row->kind != ROW_NVTX && row->kind != ROW_GENERIC))
 			continue;
-		for (uint32_t k = 0; k < row->lane_count && rc == 0; k++)
+		for (uint32_t k = 0; k < row->lane_count && rc == 0 && list->steps < MAX_STEPS; k++, list->steps += count)
 			rc = add_lane(t, r, row->lanes[k], works, count);
+		list->cut |= list->steps >= MAX_STEPS;
 	}
 	for (size_t i = 0; i < count && rc == 0; i++) {
 		node = child_named(t, r, works[i].node, works[i].name);
@@ -252,7 +255,7 @@ static int make_tree(struct call_tree *t, struct recording *r, struct work_list 
 	for (size_t i = 1; i <= list->count && rc == 0; i++) {
 		if (i < list->count && list->items[i].thread == list->items[from].thread)
 			continue;
-		rc = add_thread(t, r, list->items + from, i - from);
+		rc = add_thread(t, r, list, list->items + from, i - from);
 		from = i;
 	}
 	return rc;

@@ -1,4 +1,5 @@
-/* Any report exported: each type, to a stream that goes nowhere or into memory (/dev/shm), as the first bytes choose. */
+/* Any report exported: each type, to a stream that goes nowhere or into memory (/dev/shm), as the first bytes choose; a replay
+ * cleans every one besides. */
 #include <dirent.h>
 
 #include "export/export.h"
@@ -18,6 +19,21 @@ static void remove_folder(const char *path)
 	if (folder)
 		closedir(folder);
 	rmdir(path);
+}
+
+/* Onto no stream; `choice` says whether as it is, or what of it. */
+static void run_report(struct query *q, const struct fuzz_file *file, uint8_t choice)
+{
+	struct export_request request = { .type = EXPORT_REPORT, .input = file->path, .overwrite = true, .redact = choice % 4 != 0 };
+	char output[64], path[4096];
+	struct error err;
+
+	snprintf(output, sizeof(output), "/dev/shm/sonde-fuzz-%d", (int)getpid());
+	request.output = output;
+	if (choice % 8 == 1)
+		export_times_parse(times[choice / 8 % 5], &request.times, &err);
+	export_run(q, &request, path, sizeof(path), &err);
+	unlink(output);
 }
 
 static void run(struct query *q, const struct fuzz_file *file, FILE *nowhere)
@@ -60,7 +76,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (!nowhere || !fuzz_file_open(&file, data, size))
 		return 0;
 	if (query_open(&q, file.path, &err) == 0) {
-		run(q, &file, nowhere);
+		if (file.choices[0] % EXPORT_TYPE_COUNT == EXPORT_REPORT)
+			run_report(q, &file, file.choices[1]);
+		else
+			run(q, &file, nowhere);
+#ifdef SONDE_REPLAY
+		run_report(q, &file, 2);
+#endif
 		query_close(q);
 	}
 	fuzz_file_close(&file);

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "query/payload.h"
 #include "query/payload_walk.h"
 #include "replay.h"
 #include "report/block.h"
@@ -137,7 +136,7 @@ static void show(struct query *q, struct input *in)
 		in->at += p->len;
 		in->left -= p->len;
 	}
-	if (payloads_to_json(&json, q, 1, 0, payloads, count) >= 0)
+	if (payloads_to_json(&json, q, 1, 0, payloads, count, &(uint64_t){ PAYLOAD_MAX_STEPS }) >= 0)
 		check_json(buf_cstr(&json), json.len);
 	for (size_t i = 0; i < count; i++)
 		free(copies[i]);

@@ -32,7 +32,8 @@ export async function ofEachReport(app, path, draw) {
   for (const loaded of app.loaded) {
     const answer = await app.attempt(() => json(path, { report: loaded.number }));
     if (answer)
-      parts.push((app.loaded.length > 1 ? `<h3>${format.escapeHtml(loaded.facts.name)}</h3>` : "") + draw(answer, loaded));
+      parts.push((app.loaded.length > 1 ? `<h3>${format.escapeHtml(loaded.facts.name)}</h3>` : "") + draw(answer, loaded) +
+        (answer.left_out ? `<p class="faint">There are ${format.count(answer.left_out)} more, which sonde sql shows.</p>` : ""));
   }
   return parts.join("");
 }

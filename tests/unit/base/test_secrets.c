@@ -3,7 +3,9 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include <cmocka.h>
 
@@ -127,6 +129,33 @@ static void test_arguments(void **state)
 	line("app|-----BEGIN PRIVATE KEY-----\nabc\n|y", "app|<secret>|y", 1);
 }
 
+/* Each part may begin something that goes on to the end. In seconds of the processor's time: it took hours. */
+static void test_long(void **state)
+{
+	static const char *const parts[] = { "-", "+", "a=", "=", "eyJ-", "eyJ.", "://u", "\"", "token ", "a:", "/", "ab+", ":" };
+	enum { SIZE = 1 << 21 };
+	clock_t begin = clock();
+	struct buf ret = BUF_INIT;
+	char *text = malloc(SIZE + 1);
+
+	(void)state;
+	assert_non_null(text);
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+		struct secret_words words = { 0 };
+
+		for (size_t at = 0; at < SIZE; at++)
+			text[at] = parts[i][at % strlen(parts[i])];
+		text[SIZE] = '\0';
+		buf_clear(&ret);
+		assert_true(secret_words_clean(&words, text, &ret) >= 0);
+		assert_int_equal(words.replaced, 0);
+		assert_int_equal(ret.len, SIZE);
+		assert_true(clock() - begin < 60 * CLOCKS_PER_SEC);
+	}
+	buf_release(&ret);
+	free(text);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -134,6 +163,7 @@ int main(void)
 		cmocka_unit_test(test_values),
 		cmocka_unit_test(test_environment),
 		cmocka_unit_test(test_arguments),
+		cmocka_unit_test(test_long),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

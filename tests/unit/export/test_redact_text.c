@@ -3,7 +3,10 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include <cmocka.h>
 
@@ -85,6 +88,49 @@ static void test_paths(void **state)
 	redactor_free(r);
 }
 
+/* Names that others begin with: the longest counts, and a short one only as a word of its own. */
+static void test_nested_words(void **state)
+{
+	struct redactor *r = redactor_new();
+
+	(void)state;
+	assert_int_equal(redactor_add_user(r, "abcdefgh"), 0);
+	assert_int_equal(redactor_add_user(r, "abc"), 0);
+	assert_int_equal(redactor_add_user(r, "abcdef"), 0);
+	expect(r, TEXT_NAME, "abcdefgh abcdefg abcde abc-d abc", "user-1 user-3g abcde user-2-d user-2");
+	expect(r, TEXT_NAME, "ab abd abcdeg xabcdefx", "ab abd abcdeg xuser-3x");
+	assert_int_equal(redactor_add_user(r, "abcde"), 0);
+	assert_int_equal(redactor_add_user(r, "\xff\xfe"), 0);
+	expect(r, TEXT_NAME, "abcde abcdex \xff\xfe", "user-4 abcdex user-5");
+	redactor_free(r);
+}
+
+/* A report may name as many machines and folders as it likes. In seconds of the processor's time: it took minutes. */
+static void test_many_words(void **state)
+{
+	enum { WORDS = 60000, SIZE = 4 << 20 };
+	struct redactor *r = redactor_new();
+	char *text = malloc(SIZE), name[32];
+	struct buf b = BUF_INIT;
+	clock_t begin = clock();
+
+	(void)state;
+	assert_non_null(text);
+	for (unsigned i = 0; i < WORDS; i++) {
+		snprintf(name, sizeof(name), "/h/%u", i);
+		assert_int_equal(redactor_add_folder(r, name), 0);
+		assert_int_equal(redactor_add_host(r, name + 1), 0);
+	}
+	for (size_t i = 0; i < SIZE; i++)
+		text[i] = "/h/ "[i % 4];
+	assert_int_equal(redactor_text(r, TEXT_NAME, text, SIZE, &b), 0);
+	redactor_blob(r, text, SIZE);
+	assert_true(clock() - begin < 20 * CLOCKS_PER_SEC);
+	buf_release(&b);
+	free(text);
+	redactor_free(r);
+}
+
 static void test_blobs(void **state)
 {
 	char data[] = "\x01\x02/home/" "joe/src/k.cu\0node17\0joe /zz/jobs/x";
@@ -104,6 +150,8 @@ int main(void)
 		cmocka_unit_test(test_addresses),
 		cmocka_unit_test(test_paths),
 		cmocka_unit_test(test_blobs),
+		cmocka_unit_test(test_nested_words),
+		cmocka_unit_test(test_many_words),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
