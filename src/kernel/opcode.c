@@ -1,6 +1,5 @@
 #include "kernel/opcode.h"
 
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -80,4 +79,40 @@ const char *opcode_category(const char *name)
 		if (is_listed(categories[i].names, name, strlen(name)))
 			return categories[i].category;
 	return "Other";
+}
+
+bool source_access(const char *sass, struct source_access *ret)
+{
+	static const struct {
+		const char *name;
+		const char *space;
+		const char *operation;
+	} known[] = { { "LDGSTS", "Global", "Load" },  { "LDG", "Global", "Load" },    { "STG", "Global", "Store" }, { "ATOMG", "Global", "Atomic" },
+		      { "RED", "Global", "Reduction" }, { "LDSM", "Shared", "Load" },   { "LDS", "Shared", "Load" },  { "STS", "Shared", "Store" },
+		      { "ATOMS", "Shared", "Atomic" },  { "LDL", "Local", "Load" },     { "STL", "Local", "Store" },  { "LD", "Generic", "Load" },
+		      { "ST", "Generic", "Store" },     { "ATOM", "Generic", "Atomic" }, { "TEX", "Texture", "Load" }, { "SULD", "Surface", "Load" },
+		      { "SUST", "Surface", "Store" } };
+	static const struct {
+		const char *suffix;
+		unsigned bits;
+	} sizes[] = { { ".128", 128 }, { ".64", 64 }, { ".U16", 16 }, { ".S16", 16 }, { ".U8", 8 }, { ".S8", 8 } };
+	size_t name, end;
+
+	sass = opcode_start(sass);
+	name = strcspn(sass, ". ");
+	end = strcspn(sass, " ");
+	for (size_t i = 0; i < COUNT_OF(known); i++) {
+		if (strlen(known[i].name) != name || strncmp(sass, known[i].name, name) != 0)
+			continue;
+		*ret = (struct source_access){ known[i].space, known[i].operation, 32 };
+		for (size_t k = 0; k < COUNT_OF(sizes); k++) {
+			const char *at = strstr(sass + name, sizes[k].suffix);
+			char next = at ? at[strlen(sizes[k].suffix)] : 'x';
+
+			if (at && at < sass + end && (next == '.' || next == ' ' || !next))
+				ret->bits = sizes[k].bits;
+		}
+		return true;
+	}
+	return false;
 }

@@ -2,6 +2,7 @@
 #ifndef SONDE_KERNEL_OPCODE_H
 #define SONDE_KERNEL_OPCODE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #define OPCODE_MAX 64
@@ -15,5 +16,13 @@ const char *opcode_start(const char *sass);
 void opcode_name(const char *sass, enum opcode_form form, char ret[OPCODE_MAX]);
 /* What kind of work a plain name is: "Floating Point", "Load/Store" ...; "Other" for one that is not known. */
 const char *opcode_category(const char *name);
+
+/* What an instruction does to memory, by its name: "Global", "Load", 32 bits. False where it does nothing. */
+struct source_access {
+	const char *space;
+	const char *operation;
+	unsigned bits;
+};
+bool source_access(const char *sass, struct source_access *ret);
 
 #endif

@@ -24,13 +24,6 @@ int page_print_source(FILE *out, const struct kernel_results *results, const str
 typedef int (*source_ptx_fn)(void *context, const char *name, uint32_t line, const char *text, size_t len, const struct source_item *item);
 int source_each_ptx(const struct kernel_source *ptx, source_ptx_fn take, void *context);
 
-/* What an instruction does to memory, by its name: "Global", "Load", 32 bits. False where it does nothing. */
-struct source_access {
-	const char *space;
-	const char *operation;
-	unsigned bits;
-};
-bool source_access(const char *sass, struct source_access *ret);
 /* The reason for waiting that most samples have, without what all names begin with; NULL: no samples. */
 const char *source_main_stall(const struct kernel_source *source, const struct source_item *item, double *ret_share);
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernel/opcode.h"
 #include "kernel/page_source_internal.h"
 #include "kernel/page_text.h"
 

@@ -9,7 +9,6 @@
 #include "base/macros.h"
 #include "base/sort.h"
 #include "kernel/opcode.h"
-#include "kernel/page_source.h"
 #include "kernel/source_internal.h"
 #include "report/writer.h"
 
