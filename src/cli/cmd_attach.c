@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "base/macros.h"
-#include "base/path.h"
+#include "base/text/path.h"
 #include "cli/command.h"
 #include "cli/profile_after.h"
 #include "cli/profile_flight.h"

@@ -1,7 +1,7 @@
 /* sonde help: what --help shows, and the generated man pages and completion. */
 #include <string.h>
 
-#include "base/nearest.h"
+#include "base/text/nearest.h"
 #include "cli/help.h"
 
 struct help_fields {

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/path.h"
+#include "base/text/path.h"
 #include "cli/import_apart.h"
 
 struct import_fields {

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/output_place.h"
+#include "base/system/output_place.h"
 #include "cli/kernel_options.h"
 #include "cli/kernel_output.h"
 #include "kernel/page.h"

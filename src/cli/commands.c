@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/macros.h"
-#include "base/nearest.h"
+#include "base/text/nearest.h"
 #include "cli/command.h"
 #include "cli/help.h"
 #include "cli/ncu_link.h"

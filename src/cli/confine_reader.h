@@ -1,8 +1,8 @@
-/* What the commands that read reports keep when they confine themselves (base/confine.h). */
+/* What the commands that read reports keep when they confine themselves (base/system/confine.h). */
 #ifndef SONDE_CLI_CONFINE_READER_H
 #define SONDE_CLI_CONFINE_READER_H
 
-#include "base/confine.h"
+#include "base/system/confine.h"
 #include "cli/command.h"
 
 /* Reads anything, as lines of code are looked for in the files of programs, wherever those are; writes temporary files and

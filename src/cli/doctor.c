@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/json_text.h"
+#include "base/text/json_text.h"
 #include "base/macros.h"
 #include "cli/help.h"
 

@@ -9,7 +9,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "base/confine.h"
+#include "base/system/confine.h"
 #include "cli/doctor.h"
 #include "record/gpu/monitor.h"
 

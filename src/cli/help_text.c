@@ -2,7 +2,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "base/nearest.h"
+#include "base/text/nearest.h"
 #include "cli/help.h"
 
 #define LINE_WIDTH 80

@@ -9,7 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/confine.h"
+#include "base/system/confine.h"
 #include "report/writer.h"
 
 /* What the process that imports has to say. */

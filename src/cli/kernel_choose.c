@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/cache_folder.h"
+#include "base/system/cache_folder.h"
 #include "base/cleanup.h"
 #include "base/macros.h"
 #include "cli/kernel_options.h"

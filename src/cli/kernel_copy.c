@@ -10,7 +10,7 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
-#include "base/output_place.h"
+#include "base/system/output_place.h"
 #include "cli/kernel_filter.h"
 #include "cli/kernel_output.h"
 #include "cli/kernel_rename.h"

@@ -2,7 +2,7 @@
 #include <regex.h>
 #include <string.h>
 
-#include "base/nearest.h"
+#include "base/text/nearest.h"
 #include "cli/kernel_options.h"
 #include "kernel/results.h"
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "base/json_text.h"
+#include "base/text/json_text.h"
 #include "base/macros.h"
 #include "cli/kernel_filter.h"
 #include "cli/kernel_options.h"

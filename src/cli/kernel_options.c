@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "base/secrets.h"
+#include "base/text/secrets.h"
 
 #define FIELD(type_, field) .type = OPTION_##type_, .offset = offsetof(struct kernel_fields, field)
 /* Checked, and told of where it is used. */

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "base/buf.h"
-#include "base/path.h"
+#include "base/text/path.h"
 #include "cli/output_name.h"
 
 #define HIGHEST_NUMBER 1000000u

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/macros.h"
-#include "base/output_place.h"
+#include "base/system/output_place.h"
 #include "cli/confine_reader.h"
 #include "cli/kernel_filter.h"
 #include "cli/kernel_options.h"

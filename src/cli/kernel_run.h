@@ -2,7 +2,7 @@
 #ifndef SONDE_CLI_KERNEL_RUN_H
 #define SONDE_CLI_KERNEL_RUN_H
 
-#include "base/secrets.h"
+#include "base/text/secrets.h"
 #include "cli/command.h"
 #include "fmt/kernel_request.h"
 #include "record/kernel_choice.h"

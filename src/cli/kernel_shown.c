@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "base/json_text.h"
-#include "base/nearest.h"
+#include "base/text/json_text.h"
+#include "base/text/nearest.h"
 #include "kernel/throughput.h"
 #include "record/kernel_choice.h"
 

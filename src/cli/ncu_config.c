@@ -11,7 +11,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/trim.h"
+#include "base/text/trim.h"
 #include "cli/kernel_options.h"
 #include "cli/ncu_link.h"
 

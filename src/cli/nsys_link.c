@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "base/path.h"
+#include "base/text/path.h"
 
 /* The release of nsys whose options and tables are spoken here. */
 #define SPOKEN_VERSION "2026.2.0"

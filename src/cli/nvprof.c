@@ -7,7 +7,7 @@
 
 #include "base/cleanup.h"
 #include "base/macros.h"
-#include "base/output_place.h"
+#include "base/system/output_place.h"
 #include "cli/command.h"
 #include "cli/nsys_link.h"
 #include "cli/nvprof_table.h"

@@ -2,7 +2,7 @@
 #ifndef SONDE_CLI_NVPROF_TABLE_H
 #define SONDE_CLI_NVPROF_TABLE_H
 
-#include "base/options.h"
+#include "base/options/options.h"
 
 enum nvprof_switch { NVPROF_ON, NVPROF_OFF };
 enum nvprof_mpi { NVPROF_MPI_OFF, NVPROF_MPI_OPENMPI, NVPROF_MPI_MPICH };

@@ -12,7 +12,7 @@
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/macros.h"
-#include "base/path.h"
+#include "base/text/path.h"
 #include "record/profile_options.h"
 
 #define DEFAULT_NAME "report%n"

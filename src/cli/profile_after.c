@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "base/macros.h"
-#include "base/path.h"
+#include "base/text/path.h"
 #include "cli/export_answers.h"
 #include "cli/string_list.h"
 #include "export/export.h"

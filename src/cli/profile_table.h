@@ -2,7 +2,7 @@
 #ifndef SONDE_CLI_PROFILE_TABLE_H
 #define SONDE_CLI_PROFILE_TABLE_H
 
-#include "base/options.h"
+#include "base/options/options.h"
 #include "export/export.h"
 #include "record/profile_options.h"
 

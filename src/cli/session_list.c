@@ -3,7 +3,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/json_text.h"
+#include "base/text/json_text.h"
 #include "base/macros.h"
 #include "cli/command.h"
 #include "cli/session_commands.h"

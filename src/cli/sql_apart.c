@@ -12,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/output_place.h"
+#include "base/system/output_place.h"
 
 enum message_kind { MESSAGE_LINE, MESSAGE_FORGET, MESSAGE_END };
 

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "base/macros.h"
-#include "base/nearest.h"
-#include "base/output_place.h"
+#include "base/text/nearest.h"
+#include "base/system/output_place.h"
 #include "cli/sql_shell.h"
 
 /* A word and what follows it. */

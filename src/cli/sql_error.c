@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/nearest.h"
+#include "base/text/nearest.h"
 #include "cli/sql_shell.h"
 
 #define NO_TABLE "no such table: "

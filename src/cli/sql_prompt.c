@@ -9,7 +9,7 @@
 #include <unistd.h>
 #include <wchar.h>
 
-#include "base/output_place.h"
+#include "base/system/output_place.h"
 #include "cli/sql_shell.h"
 
 #define HISTORY_LINES 1000

@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include "base/options.h"
+#include "base/options/options.h"
 #include "stats/output.h"
 
 bool stats_starts_commands(const struct option_texts *outputs);

@@ -5,7 +5,7 @@
 
 #include "base/cleanup.h"
 #include "base/macros.h"
-#include "base/path.h"
+#include "base/text/path.h"
 #include "export/chrome.h"
 
 /* Rows of rows: GPUs are shown behind processes. */

@@ -11,7 +11,7 @@
 
 #include "base/cleanup.h"
 #include "base/macros.h"
-#include "base/path.h"
+#include "base/text/path.h"
 #include "export/internal.h"
 #include "export/redact.h"
 

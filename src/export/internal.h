@@ -5,7 +5,7 @@
 #include <sqlite3.h>
 
 #include "base/buf.h"
-#include "base/output_place.h"
+#include "base/system/output_place.h"
 #include "export/export.h"
 #include "query/query.h"
 

@@ -6,7 +6,7 @@
 
 #include "base/cleanup.h"
 #include "base/idmap.h"
-#include "base/json_text.h"
+#include "base/text/json_text.h"
 #include "base/macros.h"
 #include "export/redact_text.h"
 #include "fmt/tables.h"

@@ -7,9 +7,9 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
-#include "base/json_text.h"
+#include "base/text/json_text.h"
 #include "base/macros.h"
-#include "base/secrets.h"
+#include "base/text/secrets.h"
 #include "export/redact_words.h"
 
 #define SHORTEST_MASKED 4 /* numbers look like shorter words */

@@ -6,7 +6,7 @@
 
 #include "base/cleanup.h"
 #include "base/keymap.h"
-#include "base/path.h"
+#include "base/text/path.h"
 #include "export/json_text.h"
 #include "export/work_stacks.h"
 

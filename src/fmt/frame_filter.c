@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/path.h"
+#include "base/text/path.h"
 
 #define PART_MAX 512u
 #define REGEX "regex:"

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "base/csv_guard.h"
+#include "base/text/csv_guard.h"
 
 void csv_begin(struct csv *c, const char *text, size_t len)
 {

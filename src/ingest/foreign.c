@@ -10,7 +10,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#include "base/path.h"
+#include "base/text/path.h"
 #include "ingest/kineto.h"
 #include "ingest/ncu.h"
 #include "ingest/nsys.h"

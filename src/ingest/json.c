@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/arch.h"
-#include "base/utf8.h"
+#include "base/system/arch.h"
+#include "base/text/utf8.h"
 
 #define NAME_PLACES 8u       /* where one name may be kept */
 #define EXPECTED_BLANKS 64u  /* before a name that is expected, at most */

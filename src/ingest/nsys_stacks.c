@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/path.h"
+#include "base/text/path.h"
 #include "ingest/nsys_internal.h"
 
 #define MOST_FRAMES 4096 /* of one chain */

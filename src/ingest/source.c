@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/arch.h"
+#include "base/system/arch.h"
 #include "ingest/unpack.h"
 
 #define PAGE 4096u

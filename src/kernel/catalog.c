@@ -8,7 +8,7 @@
 
 #include "base/cleanup.h"
 #include "base/macros.h"
-#include "base/nearest.h"
+#include "base/text/nearest.h"
 #include "base/sort.h"
 
 static int compare_chips(const void *a, const void *b)

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/macros.h"
-#include "base/nearest.h"
+#include "base/text/nearest.h"
 #include "kernel/choice_internal.h"
 
 unsigned chip_capability(const char *chip)

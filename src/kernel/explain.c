@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/macros.h"
-#include "base/nearest.h"
+#include "base/text/nearest.h"
 #include "kernel/units.h"
 
 /* "Stall Long Scoreboard", "stall_long_sb", "smsp__..._stalled_long_scoreboard_..." -> long_scoreboard */

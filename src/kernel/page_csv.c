@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/csv_guard.h"
+#include "base/text/csv_guard.h"
 #include "base/macros.h"
 #include "kernel/metric_names.h"
 #include "kernel/page_place.h"

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/json_text.h"
+#include "base/text/json_text.h"
 #include "kernel/page_json.h"
 #include "kernel/page_place.h"
 #include "kernel/page_text.h"

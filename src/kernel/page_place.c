@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "base/path.h"
+#include "base/text/path.h"
 #include "fmt/nvtx_filter.h"
 #include "kernel/page_text.h"
 

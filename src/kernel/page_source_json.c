@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/json_text.h"
+#include "base/text/json_text.h"
 #include "kernel/page_json.h"
 #include "kernel/page_source_internal.h"
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/path.h"
+#include "base/text/path.h"
 #include "base/sort.h"
 
 #define MOST_KEY 4096

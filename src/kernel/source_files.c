@@ -10,7 +10,7 @@
 
 #include "base/array.h"
 #include "base/macros.h"
-#include "base/path.h"
+#include "base/text/path.h"
 #include "kernel/source_internal.h"
 #include "report/writer.h"
 

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/path.h"
+#include "base/text/path.h"
 #include "kernel/page_source.h"
 
 static void name_place(const struct source_item *item, char *ret, size_t size)

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/json_text.h"
+#include "base/text/json_text.h"
 #include "base/macros.h"
 #include "kernel/page_json.h"
 #include "kernel/summary.h"

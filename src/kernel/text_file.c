@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "base/path.h"
+#include "base/text/path.h"
 
 /* A plain file; a pipe of that name would make us wait for its writer. */
 static FILE *open_plain(const char *path)

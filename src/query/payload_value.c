@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/arch.h"
+#include "base/system/arch.h"
 #include "base/cleanup.h"
-#include "base/json_text.h"
+#include "base/text/json_text.h"
 #include "query/payload_walk.h"
 
 #define MAX_ANCESTORS 32

@@ -7,7 +7,7 @@
 
 #include "base/cleanup.h"
 #include "base/macros.h"
-#include "base/nearest.h"
+#include "base/text/nearest.h"
 #include "query/call_values.h"
 #include "query/stack_tree.h"
 #include "query/view_values.h"

@@ -6,7 +6,7 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
-#include "base/nearest.h"
+#include "base/text/nearest.h"
 #include "base/sort.h"
 #include "query/fold.h"
 #include "query/group.h"

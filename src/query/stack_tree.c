@@ -11,7 +11,7 @@
 #include "base/hash_index.h"
 #include "base/idmap.h"
 #include "base/macros.h"
-#include "base/path.h"
+#include "base/text/path.h"
 
 /* Ids count from 1 without gaps; where groups are damaged some are missing. */
 #define SPARE_IDS 65536u

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/macros.h"
-#include "base/path.h"
+#include "base/text/path.h"
 #include "record/space.h"
 #include "record/stacks.h"
 

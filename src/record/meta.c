@@ -7,7 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/json_text.h"
+#include "base/text/json_text.h"
 #include "record/recorder.h"
 #include "record/steering.h"
 #include "record/window.h"

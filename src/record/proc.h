@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/secrets.h"
+#include "base/text/secrets.h"
 
 /* Text of /proc/PID/FILE, NULs as spaces; empty when there is none. */
 void read_proc(uint32_t pid, const char *file, char *ret, size_t size);

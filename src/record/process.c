@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/macros.h"
-#include "base/path.h"
+#include "base/text/path.h"
 #include "record/cuda/cuda.h"
 #include "record/definitions.h"
 #include "record/osrt.h"

@@ -10,8 +10,8 @@
 
 #include "base/error.h"
 #include "base/macros.h"
-#include "base/options.h"
-#include "base/secrets.h"
+#include "base/options/options.h"
+#include "base/text/secrets.h"
 #include "record/kernel_choice.h"
 #include "record/record.h"
 #include "record/schedule.h"

@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #include "base/macros.h"
-#include "base/path.h"
+#include "base/text/path.h"
 #include "record/attach.h"
 #include "record/finish.h"
 #include "record/flight.h"

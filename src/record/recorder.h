@@ -7,7 +7,7 @@
 #include <sys/types.h>
 
 #include "base/buf.h"
-#include "base/elf_peek.h"
+#include "base/system/elf_peek.h"
 #include "record/control.h"
 #include "record/drain.h"
 #include "base/idmap.h"

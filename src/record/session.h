@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/secrets.h"
+#include "base/text/secrets.h"
 #include "fmt/record.h"
 #include "fmt/tables.h"
 #include "base/idmap.h"

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "base/path.h"
+#include "base/text/path.h"
 #include "record/steer.h"
 
 #define STATUS_TIMEOUT_MS 2000

@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-#include "base/clockmap.h"
+#include "base/system/clockmap.h"
 
 #define TIMEBASE_SESSION_DOMAIN 1
 /* A little less than the recorder's sleep: every wake-up of an idle one is kept. */

@@ -10,7 +10,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "base/arch.h"
+#include "base/system/arch.h"
 #include "fmt/cuda_wire.h"
 #include "record/attach.h"
 #include "record/recorder.h"

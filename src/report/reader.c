@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "base/path.h"
+#include "base/text/path.h"
 #include "report/reader_internal.h"
 
 #define MAX_NOTES 200 /* of a file damaged all over */

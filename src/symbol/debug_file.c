@@ -11,7 +11,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#include "base/path.h"
+#include "base/text/path.h"
 #include "symbol/build_id.h"
 #include "symbol/symtab_internal.h"
 

@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/arch.h"
+#include "base/system/arch.h"
 #include "symbol/build_id.h"
 
 

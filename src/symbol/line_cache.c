@@ -12,7 +12,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#include "base/cache_folder.h"
+#include "base/system/cache_folder.h"
 #include "base/idmap.h"
 #include "symbol/build_id.h"
 

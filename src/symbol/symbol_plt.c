@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/arch.h"
+#include "base/system/arch.h"
 #include "base/macros.h"
 
 #define RELOCATIONS_LIMIT (64u << 20)

@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "base/arch.h"
+#include "base/system/arch.h"
 #include "symbol/cfi.h"
 
 /* Registers by DWARF number and the bytes of the stack from the stack pointer upwards. */

@@ -7,7 +7,7 @@
 
 #include "base/cleanup.h"
 #include "base/macros.h"
-#include "base/path.h"
+#include "base/text/path.h"
 #include "view/answers.h"
 #include "view/internal.h"
 #include "view/json_out.h"

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "base/csv_guard.h"
+#include "base/text/csv_guard.h"
 
 static int add_cell(struct csv_table *t, char *cell)
 {

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/json_text.h"
+#include "base/text/json_text.h"
 
 static void put(struct json_out *j, const char *text, size_t len)
 {

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "base/output_place.h"
+#include "base/system/output_place.h"
 #include "view/devtools.h"
 
 #define LEAST_SIDE 100

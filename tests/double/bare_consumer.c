@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/arch.h"
+#include "base/system/arch.h"
 #include "vendor/cupti.h"
 
 int InitializeInjection(void);

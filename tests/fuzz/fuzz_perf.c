@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/arch.h"
+#include "base/system/arch.h"
 #include "record/perf/perf.h"
 #include "record/perf/sched.h"
 #include "record/session.h"

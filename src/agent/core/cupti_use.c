@@ -10,7 +10,7 @@
 
 #include "agent/core/interface.h"
 #include "agent/core/state.h"
-#include "base/path.h"
+#include "base/text/path.h"
 #include "vendor/cupti.h"
 #include "vendor/dl.h"
 

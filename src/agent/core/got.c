@@ -16,7 +16,7 @@
 #include "agent/core/state.h"
 #include "agent/core/syscalls.h"
 #include "agent/core/wrappers.h"
-#include "base/path.h"
+#include "base/text/path.h"
 
 #define PAGE 4096u
 #define C_LIBRARIES 4

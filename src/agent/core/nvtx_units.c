@@ -10,7 +10,7 @@
 #include "agent/core/elf_object.h"
 #include "agent/core/state.h"
 #include "agent/core/syscalls.h"
-#include "base/path.h"
+#include "base/text/path.h"
 
 #define UNITS 64u
 #define PATH_ROOM 512u

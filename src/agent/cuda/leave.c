@@ -10,7 +10,7 @@
 #include "agent/cuda/buffers.h"
 #include "agent/cuda/life.h"
 #include "agent/cuda/thread_ends.h"
-#include "base/path.h"
+#include "base/text/path.h"
 
 #define MS 1000000ll
 #define PATIENCE (2000 * MS)

@@ -1,7 +1,7 @@
 /* Samples: whose, where, and how it was called. */
 #include <string.h>
 
-#include "base/arch.h"
+#include "base/system/arch.h"
 #include "record/perf/perf.h"
 #include "record/roster.h"
 #include "record/session.h"

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/arch.h"
+#include "base/system/arch.h"
 #include "vendor/cupti.h"
 #include "vendor/cupti_activity.h"
 #include "vendor/cupti_callbacks.h"

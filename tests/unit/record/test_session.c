@@ -20,7 +20,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#include "base/arch.h"
+#include "base/system/arch.h"
 #include "fake_writer.h"
 #include "record/profile_options.h"
 #include "record/record.h"

@@ -7,7 +7,7 @@
 #include "agent/core/syscalls.h"
 #include "agent/cuda/kernel/kernel.h"
 #include "agent/cuda/tell.h"
-#include "base/path.h"
+#include "base/text/path.h"
 #include "fmt/launch_filter.h"
 
 #define RANGES 128u

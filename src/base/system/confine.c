@@ -1,4 +1,4 @@
-#include "base/confine.h"
+#include "base/system/confine.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -12,7 +12,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "base/confine_calls.h"
+#include "base/system/confine_calls.h"
 #include "base/macros.h"
 
 /* <linux/landlock.h> of the machine that compiles may be older than the kernel that runs. */

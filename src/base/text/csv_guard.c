@@ -1,4 +1,4 @@
-#include "base/csv_guard.h"
+#include "base/text/csv_guard.h"
 
 #include <string.h>
 

@@ -367,7 +367,7 @@ static inline void arch_copy(void *to, const void *from, size_t size)
 #define ARCH_LONG_DOUBLE_X87 1
 
 #else
-#error "src/base/arch.h: this CPU has not been filled in yet"
+#error "src/base/system/arch.h: this CPU has not been filled in yet"
 #endif
 
 #endif

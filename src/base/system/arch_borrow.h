@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/user.h>
 
-#include "base/arch.h"
+#include "base/system/arch.h"
 
 #if defined(__x86_64__)
 
@@ -252,7 +252,7 @@ _Static_assert(offsetof(struct arch_visit, library) == 48 && offsetof(struct arc
 	extern const uint8_t name##_end[] __attribute__((visibility("hidden")))
 
 #else
-#error "src/base/arch_borrow.h: this CPU has not been filled in yet"
+#error "src/base/system/arch_borrow.h: this CPU has not been filled in yet"
 #endif
 
 #endif

@@ -1,4 +1,4 @@
-#include "base/output_place.h"
+#include "base/system/output_place.h"
 
 #include <errno.h>
 #include <fcntl.h>

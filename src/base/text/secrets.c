@@ -1,5 +1,5 @@
 /* What looks like a secret, and which variables say something about how a program runs. */
-#include "base/secrets.h"
+#include "base/text/secrets.h"
 
 #include <ctype.h>
 #include <string.h>

@@ -1,8 +1,8 @@
-#include "base/json_text.h"
+#include "base/text/json_text.h"
 
 #include <string.h>
 
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 
 /* What stands for the next bytes of a text: they themselves, or what was made of one of them. */
 struct piece {

@@ -5,7 +5,7 @@
 
 #include "base/cleanup.h"
 #include "base/macros.h"
-#include "base/secrets.h"
+#include "base/text/secrets.h"
 
 static bool is_name(char c)
 {

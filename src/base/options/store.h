@@ -1,8 +1,8 @@
-/* Between options.c and option_values.c: a checked value and where it goes. */
+/* Between options.c and values.c: a checked value and where it goes. */
 #ifndef SONDE_BASE_OPTION_STORE_H
 #define SONDE_BASE_OPTION_STORE_H
 
-#include "base/options.h"
+#include "base/options/options.h"
 
 struct option_value {
 	const char *text;

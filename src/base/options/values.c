@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/nearest.h"
-#include "base/option_store.h"
+#include "base/text/nearest.h"
+#include "base/options/store.h"
 
 size_t option_next_value(const char **list, const char **piece)
 {

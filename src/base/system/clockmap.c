@@ -1,4 +1,4 @@
-#include "base/clockmap.h"
+#include "base/system/clockmap.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -7,7 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/arch.h"
+#include "base/system/arch.h"
 #include "base/array.h"
 
 int clock_map_add(struct clock_map *map, const struct clock_snapshot *snapshot)

@@ -1,6 +1,6 @@
 /* System calls that no reader of files makes: they fail with EPERM from then on, in all threads. A list of what is refused, not of
  * what is allowed: a C library that makes a new harmless call goes on working. */
-#include "base/confine_calls.h"
+#include "base/system/confine_calls.h"
 
 #include <errno.h>
 #include <linux/audit.h>
@@ -14,7 +14,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "base/confine.h"
+#include "base/system/confine.h"
 #include "base/macros.h"
 
 #if defined(__x86_64__)

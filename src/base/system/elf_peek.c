@@ -1,4 +1,4 @@
-#include "base/elf_peek.h"
+#include "base/system/elf_peek.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -9,8 +9,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "base/arch.h"
-#include "base/path.h"
+#include "base/system/arch.h"
+#include "base/text/path.h"
 
 #define MAX_SCRIPT_DEPTH 5
 #define MAX_SEGMENTS 64

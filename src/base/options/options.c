@@ -1,4 +1,4 @@
-#include "base/options.h"
+#include "base/options/options.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "base/nearest.h"
-#include "base/option_store.h"
+#include "base/text/nearest.h"
+#include "base/options/store.h"
 
 /* One walk over argv. */
 struct walk {

@@ -1,4 +1,4 @@
-#include "base/cache_folder.h"
+#include "base/system/cache_folder.h"
 
 #include <errno.h>
 #include <limits.h>
