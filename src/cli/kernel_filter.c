@@ -4,9 +4,9 @@
 #include <unistd.h>
 
 #include "cli/kernel_rename.h"
-#include "fmt/frame_filter.h"
-#include "fmt/launch_filter.h"
-#include "fmt/nvtx_filter.h"
+#include "fmt/filter/frame_filter.h"
+#include "fmt/filter/launch_filter.h"
+#include "fmt/filter/nvtx_filter.h"
 
 #define MOST_TEXTS KERNEL_REQUEST_TEXTS /* of one option */
 

@@ -6,9 +6,9 @@
 #include "base/cleanup.h"
 #include "base/hash.h"
 #include "cli/kernel_filter.h"
-#include "fmt/frame_filter.h"
-#include "fmt/launch_filter.h"
-#include "fmt/nvtx_filter.h"
+#include "fmt/filter/frame_filter.h"
+#include "fmt/filter/launch_filter.h"
+#include "fmt/filter/nvtx_filter.h"
 #include "symbol/demangle.h"
 
 /* Call stacks that launches have, or do not have. */

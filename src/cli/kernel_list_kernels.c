@@ -11,7 +11,7 @@
 #include "cli/kernel_options.h"
 #include "cli/kernel_output.h"
 #include "cli/profile_setup.h"
-#include "fmt/name_pattern.h"
+#include "fmt/filter/name_pattern.h"
 #include "kernel/page_text.h"
 #include "query/query.h"
 #include "record/record.h"

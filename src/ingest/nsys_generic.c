@@ -19,7 +19,7 @@
 static const char *const more_tables[] = {
 	NSYS_OLD_DRIVER,
 #define ENUM_TABLE(table, ...) #table,
-#include "fmt/nsys_enum_tables.def"
+#include "fmt/nsys/enum_tables.def"
 #undef ENUM_TABLE
 };
 

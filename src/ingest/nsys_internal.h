@@ -6,7 +6,7 @@
 #include "base/buf.h"
 #include "base/keymap.h"
 #include "base/macros.h"
-#include "fmt/nsys_columns.h"
+#include "fmt/nsys/columns.h"
 #include "ingest/nsys.h"
 #include "ingest/nsys_map.h"
 #include "ingest/sink.h"

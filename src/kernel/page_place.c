@@ -6,7 +6,7 @@
 
 #include "base/buf.h"
 #include "base/text/path.h"
-#include "fmt/nvtx_filter.h"
+#include "fmt/filter/nvtx_filter.h"
 #include "kernel/page_text.h"
 
 /* What ncu has to say of a range beside its name: kinds and values of payload, color and message. */

@@ -260,7 +260,7 @@ static int set_aside_if_empty(struct query *q, const char *table)
 #define INDEXED(...)
 #define HIDDEN(...)
 #define END(NAME) };
-#include "fmt/nsys_facts.def"
+#include "fmt/nsys/facts.def"
 
 static const struct fact_table tables[] = {
 #define ROWS_OF(what) .from = what
@@ -270,7 +270,7 @@ static const struct fact_table tables[] = {
 #define INDEXED(...)
 #define HIDDEN(...)
 #define END(NAME)
-#include "fmt/nsys_facts.def"
+#include "fmt/nsys/facts.def"
 };
 
 int facts_prepare(struct query *q, const struct fact_table *t, const char *from, sqlite3_stmt **ret)

@@ -2,12 +2,12 @@
 #ifndef SONDE_QUERY_FACTS_H
 #define SONDE_QUERY_FACTS_H
 
-#include "fmt/nsys_columns.h"
+#include "fmt/nsys/columns.h"
 #include "query/internal.h"
 
 /* Executes SQL put together as sqlite3_mprintf() does. */
 int facts_execute(struct query *q, const char *format, ...);
-/* A table of fmt/nsys_facts.def. Its rows are selected from `from`, or made by `fill`. */
+/* A table of fmt/nsys/facts.def. Its rows are selected from `from`, or made by `fill`. */
 struct fact_table {
 	enum nsys_table_id id;
 	const char *const *values; /* SQL, by column */

@@ -48,7 +48,7 @@ static const struct {
 } enums[] = {
 #define USED_BY(NAME) &mapped_tables[NSYS_##NAME]
 #define ENUM_TABLE(table, ...) { NAMES(table), { __VA_ARGS__ } },
-#include "fmt/nsys_enum_tables.def"
+#include "fmt/nsys/enum_tables.def"
 #undef ENUM_TABLE
 };
 #define ENUM_COUNT COUNT_OF(enums)

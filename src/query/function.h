@@ -3,7 +3,7 @@
 #ifndef SONDE_QUERY_FUNCTION_H
 #define SONDE_QUERY_FUNCTION_H
 
-#include "fmt/nsys_columns.h"
+#include "fmt/nsys/columns.h"
 #include "query/internal.h"
 
 /* Columns called rangeStack have so many ranges, from the outermost in, and the innermost. */

@@ -1,6 +1,6 @@
-/* The tables of fmt/nsys_events.def, column for column as readers of nsys's exports expect them. What stacks are made of is in
+/* The tables of fmt/nsys/events.def, column for column as readers of nsys's exports expect them. What stacks are made of is in
  * callchains.c. */
-#include "fmt/nsys_columns.h"
+#include "fmt/nsys/columns.h"
 #include "fmt/record.h"
 #include "query/cuda_index.h"
 #include "query/mapping_words.h"
@@ -168,7 +168,7 @@ static const struct mapped_source graph_sources[] = {
 	{ .name = #its_name, .declaration = type " HIDDEN", .short_name = (its_short_name), .cell = __VA_ARGS__ },
 #define END(NAME) }; \
 	_Static_assert(COUNT_OF(NAME##_columns) <= MAPPED_MAX_COLUMNS, "scan.h has room for so many");
-#include "fmt/nsys_events.def"
+#include "fmt/nsys/events.def"
 
 const struct mapped_table mapped_tables[] = {
 #define TABLE(NAME, ...) { #NAME, NAME##_columns, COUNT_OF(NAME##_columns), __VA_ARGS__, \
@@ -177,7 +177,7 @@ const struct mapped_table mapped_tables[] = {
 #define INDEXED(...)
 #define HIDDEN(...)
 #define END(NAME)
-#include "fmt/nsys_events.def"
+#include "fmt/nsys/events.def"
 };
 const unsigned mapped_table_count = COUNT_OF(mapped_tables);
 

@@ -5,8 +5,8 @@
 #include "agent/cuda/kernel/kernel.h"
 #include "agent/cuda/names.h"
 #include "base/hash.h"
-#include "fmt/frame_filter.h"
-#include "fmt/launch_filter.h"
+#include "fmt/filter/frame_filter.h"
+#include "fmt/filter/launch_filter.h"
 
 #define COUNTS 1024u
 #define INVOCATIONS 8192u

@@ -16,7 +16,7 @@
 #include "agent/cuda/cuda.h"
 #include "fmt/kernel_request.h"
 #include "fmt/kernel_wire.h"
-#include "fmt/nvtx_filter.h"
+#include "fmt/filter/nvtx_filter.h"
 #include "vendor/cuda_launch.h"
 #include "vendor/cupti_callbacks.h"
 #include "vendor/cupti_range.h"

@@ -8,7 +8,7 @@
 #include "agent/cuda/kernel/kernel.h"
 #include "agent/cuda/tell.h"
 #include "base/text/path.h"
-#include "fmt/launch_filter.h"
+#include "fmt/filter/launch_filter.h"
 
 #define RANGES 128u
 #define STACK_BYTES 32768u

@@ -4,7 +4,7 @@
 
 #include "agent/cuda/kernel/kernel.h"
 #include "agent/cuda/life.h"
-#include "fmt/launch_filter.h"
+#include "fmt/filter/launch_filter.h"
 
 #define RANGES 128u
 

@@ -12,7 +12,7 @@
 
 #include <stdint.h>
 
-#include "fmt/name_pattern.h"
+#include "fmt/filter/name_pattern.h"
 
 #define NVTX_FILTER_PARTS 32u
 #define NVTX_FILTER_DEPTH 63u /* ranges of a stack that are looked at, from the bottom */

@@ -2,7 +2,7 @@
 #ifndef SONDE_FMT_FRAME_FILTER_H
 #define SONDE_FMT_FRAME_FILTER_H
 
-#include "fmt/name_pattern.h"
+#include "fmt/filter/name_pattern.h"
 
 enum frame_part { FRAME_MODULE, FRAME_FILE, FRAME_FUNCTION, FRAME_PARTS };
 

@@ -1,4 +1,4 @@
-#include "fmt/launch_filter.h"
+#include "fmt/filter/launch_filter.h"
 
 #include <stdio.h>
 #include <stdlib.h>

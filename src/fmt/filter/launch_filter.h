@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-#include "fmt/name_pattern.h"
+#include "fmt/filter/name_pattern.h"
 
 /* A number, or an expression for it or for the name that NVTX gave; nothing: any. */
 struct id_pattern {

@@ -1,4 +1,4 @@
-#include "fmt/frame_filter.h"
+#include "fmt/filter/frame_filter.h"
 
 #include <stdio.h>
 #include <string.h>

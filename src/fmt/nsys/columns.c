@@ -1,4 +1,4 @@
-#include "fmt/nsys_columns.h"
+#include "fmt/nsys/columns.h"
 #include "base/macros.h"
 
 #define TABLE(NAME, ...) static const struct nsys_declared NAME##_columns[] = {

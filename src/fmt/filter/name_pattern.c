@@ -1,4 +1,4 @@
-#include "fmt/name_pattern.h"
+#include "fmt/filter/name_pattern.h"
 
 #include <stdio.h>
 #include <stdlib.h>

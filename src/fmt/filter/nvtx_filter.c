@@ -1,4 +1,4 @@
-#include "fmt/nvtx_filter.h"
+#include "fmt/filter/nvtx_filter.h"
 
 #include <stdio.h>
 #include <stdlib.h>
