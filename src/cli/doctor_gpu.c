@@ -5,7 +5,7 @@
 
 #include "base/macros.h"
 #include "cli/doctor.h"
-#include "vendor/cupti.h"
+#include "vendor/cupti/cupti.h"
 
 void doctor_probe_driver(const struct doctor_host *host, struct doctor_answer *ret)
 {

@@ -3,7 +3,7 @@
 #define SONDE_CLI_KERNEL_CLOCKS_H
 
 #include "cli/command.h"
-#include "vendor/nvml.h"
+#include "vendor/nvml/nvml.h"
 
 enum kernel_clock_control { CLOCKS_AS_THEY_ARE, CLOCKS_BASE, CLOCKS_BOOST, CLOCKS_BOOST_TOO, CLOCKS_RESET };
 

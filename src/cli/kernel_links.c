@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "cli/kernel_run.h"
-#include "vendor/nvml.h"
+#include "vendor/nvml/nvml.h"
 
 #define MOST_GPUS 64u
 

@@ -9,8 +9,8 @@
 
 #include "base/error.h"
 #include "kernel/units.h"
-#include "vendor/cupti_host.h"
-#include "vendor/nvperf_schedule.h"
+#include "vendor/cupti/host.h"
+#include "vendor/nvperf/schedule.h"
 
 /* A name without rollup: "sm__cycles_active". */
 struct metric_base {

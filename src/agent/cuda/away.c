@@ -13,7 +13,7 @@
 #include "agent/cuda/lock.h"
 #include "agent/cuda/settle.h"
 #include "agent/cuda/thread_ends.h"
-#include "vendor/cupti_callbacks.h"
+#include "vendor/cupti/callbacks.h"
 
 #define MS 1000000ll
 #define PATIENCE (500 * MS)

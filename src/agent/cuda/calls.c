@@ -5,8 +5,8 @@
 
 #include "agent/cuda/tell.h"
 #include "base/macros.h"
-#include "vendor/cupti_activity.h"
-#include "vendor/cupti_callbacks.h"
+#include "vendor/cupti/activity.h"
+#include "vendor/cupti/callbacks.h"
 
 /* CUPTI 13.0 has 523 calls of the runtime and 807 of the driver. */
 #define MOST_CALLS 2048u

@@ -5,7 +5,7 @@
 
 #include "agent/core/syscalls.h"
 #include "agent/cuda/life.h"
-#include "vendor/cupti_callbacks.h"
+#include "vendor/cupti/callbacks.h"
 
 /* Above any number of a call so far. */
 #define CALLS 4096u

@@ -4,7 +4,7 @@
 
 #include "agent/cuda/clock.h"
 #include "agent/cuda/cuda.h"
-#include "vendor/cupti_activity.h"
+#include "vendor/cupti/activity.h"
 
 /* What is the same for all records of a buffer, and what was counted. */
 struct cuda_decoding {

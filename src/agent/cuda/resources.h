@@ -3,7 +3,7 @@
 #define SONDE_AGENT_CUDA_RESOURCES_H
 
 #include "agent/cuda/cuda.h"
-#include "vendor/cupti_callbacks.h"
+#include "vendor/cupti/callbacks.h"
 
 /* The callbacks that are always on while CUPTI is ours, in a window or not. */
 void cuda_resources_enable(int on) __attribute__((visibility("hidden")));

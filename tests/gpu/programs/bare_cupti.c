@@ -13,9 +13,9 @@
 #include <string.h>
 
 #include "base/system/arch.h"
-#include "vendor/cupti.h"
-#include "vendor/cupti_activity.h"
-#include "vendor/cupti_callbacks.h"
+#include "vendor/cupti/cupti.h"
+#include "vendor/cupti/activity.h"
+#include "vendor/cupti/callbacks.h"
 
 #define EXPORT __attribute__((visibility("default")))
 #define BUFFER_SIZE ((size_t)2 << 20) /* as the agent's */
@@ -308,7 +308,7 @@ EXPORT int bare_cupti_load(const char *path)
 	*(void **)&cupti.name = dlsym(cupti.library, #name);                                                         \
 	if (needed && !cupti.name)                                                                                   \
 		return -1;
-#include "vendor/cupti_functions.def"
+#include "vendor/cupti/functions.def"
 #undef CUPTI_FUNCTION
 	return 0;
 }

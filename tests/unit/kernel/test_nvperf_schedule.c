@@ -10,7 +10,7 @@
 
 #include "cupti_here.h"
 #include "kernel/schedule.h"
-#include "vendor/nvperf_schedule.h"
+#include "vendor/nvperf/schedule.h"
 
 static struct cupti_host cupti;
 static struct nvperf_schedule nvperf;

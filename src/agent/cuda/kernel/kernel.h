@@ -17,10 +17,10 @@
 #include "fmt/kernel_request.h"
 #include "fmt/kernel_wire.h"
 #include "fmt/filter/nvtx_filter.h"
-#include "vendor/cuda_launch.h"
-#include "vendor/cupti_callbacks.h"
-#include "vendor/cupti_range.h"
-#include "vendor/nvidia_subdevice.h"
+#include "vendor/cuda/launch.h"
+#include "vendor/cupti/callbacks.h"
+#include "vendor/cupti/range.h"
+#include "vendor/nvidia/subdevice.h"
 
 #define KERNEL_HIDDEN __attribute__((visibility("hidden")))
 #define KERNEL_WHY_SIZE 240

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "agent/cuda/kernel/series.h"
-#include "vendor/nvperf_schedule.h"
+#include "vendor/nvperf/schedule.h"
 
 struct maker {
 	struct series_groups *groups;

@@ -6,7 +6,7 @@
 #define SONDE_AGENT_KERNEL_SOURCE_H
 
 #include "agent/cuda/kernel/kernel.h"
-#include "vendor/cupti_source.h"
+#include "vendor/cupti/source.h"
 
 /* One run of the kernel; between runs, where a pass needs several, memory is put back to what it was. */
 struct kernel_pass {

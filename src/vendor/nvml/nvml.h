@@ -80,7 +80,7 @@ struct nvml {
 	void *library;
 	const char *(*nvmlErrorString)(int result);
 #define NVML_FUNCTION(needed, name, parameters) int (*name) parameters;
-#include "vendor/nvml_functions.def"
+#include "vendor/nvml/nvml_functions.def"
 #undef NVML_FUNCTION
 };
 

@@ -1,10 +1,10 @@
-#include "vendor/nvidia_subdevice.h"
+#include "vendor/nvidia/subdevice.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "vendor/nvidia_rm.h"
+#include "vendor/nvidia/resource_manager.h"
 
 /* Objects of the driver's resource manager: a client, in it a device, in that a subdevice, which is one GPU. */
 #define CLASS_CLIENT 0x41u

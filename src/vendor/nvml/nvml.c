@@ -1,4 +1,4 @@
-#include "vendor/nvml.h"
+#include "vendor/nvml/nvml.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -24,7 +24,7 @@ static int fill(struct nvml *n, char *why, size_t why_size)
 	} functions[] = {
 		{ "nvmlErrorString", offsetof(struct nvml, nvmlErrorString), 0 },
 #define NVML_FUNCTION(needed, name, parameters) { #name, offsetof(struct nvml, name), needed },
-#include "vendor/nvml_functions.def"
+#include "vendor/nvml/nvml_functions.def"
 #undef NVML_FUNCTION
 	};
 	void *function;

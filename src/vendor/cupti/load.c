@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/macros.h"
-#include "vendor/cupti.h"
+#include "vendor/cupti/cupti.h"
 #include "vendor/dl.h"
 
 /* 11.8; see docs/cuda.md for how versions are counted. */
@@ -18,7 +18,7 @@ static int fill(struct cupti *c, char *why, size_t why_size)
 		int needed;
 	} functions[] = {
 #define CUPTI_FUNCTION(needed, name, parameters) { #name, offsetof(struct cupti, name), needed },
-#include "vendor/cupti_functions.def"
+#include "vendor/cupti/functions.def"
 #undef CUPTI_FUNCTION
 	};
 	void *function;

@@ -2,7 +2,7 @@
 #ifndef SONDE_VENDOR_NVIDIA_TIMER_H
 #define SONDE_VENDOR_NVIDIA_TIMER_H
 
-#include "vendor/nvidia_subdevice.h"
+#include "vendor/nvidia/subdevice.h"
 
 /* A GPU whose timer can be read. Negative errno: there are other ways. */
 int nvidia_timer_open(struct nvidia_subdevice *ret, uint32_t domain, uint32_t bus, uint32_t device);

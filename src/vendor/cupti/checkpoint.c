@@ -1,4 +1,4 @@
-#include "vendor/cupti_checkpoint.h"
+#include "vendor/cupti/checkpoint.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,11 +1,11 @@
-#include "vendor/nvperf_schedule.h"
+#include "vendor/nvperf/schedule.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/macros.h"
-#include "vendor/cupti_pm.h"
+#include "vendor/cupti/pm.h"
 #include "vendor/dl.h"
 
 #define LIBRARY "libnvperf_host.so"
@@ -19,7 +19,7 @@ static int fill(struct nvperf_schedule *s)
 		size_t offset;
 	} functions[] = {
 #define SCHEDULE_FUNCTION(name, parameters) { #name, offsetof(struct nvperf_schedule, name) },
-#include "vendor/nvperf_schedule_functions.def"
+#include "vendor/nvperf/schedule_functions.def"
 #undef SCHEDULE_FUNCTION
 	};
 	void *function;

@@ -1,12 +1,12 @@
 /* CUPTI's host side: chips, names of metrics, what they are, how many passes they take. No driver and no GPU is needed for any of it.
- * Blocks of parameters are as in cupti_pm.h, some of which are the same. */
+ * Blocks of parameters are as in pm.h, some of which are the same. */
 #ifndef SONDE_VENDOR_CUPTI_HOST_H
 #define SONDE_VENDOR_CUPTI_HOST_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-#include "vendor/cupti_pm.h"
+#include "vendor/cupti/pm.h"
 
 enum { HOST_PROFILER_RANGE = 0, HOST_PROFILER_PM = 1 };            /* of CUpti_ProfilerType */
 enum { HOST_COUNTER = 0, HOST_RATIO = 1, HOST_THROUGHPUT = 2 };     /* of CUpti_MetricType and NVPW_MetricType */
@@ -55,7 +55,7 @@ struct cupti_host {
 	int (*cuptiGetVersion)(uint32_t *version);
 	int (*cuptiGetResultString)(int result, const char **text);
 #define HOST_FUNCTION(name, parameters) int (*name)(struct parameters *);
-#include "vendor/cupti_host_functions.def"
+#include "vendor/cupti/host_functions.def"
 #undef HOST_FUNCTION
 };
 

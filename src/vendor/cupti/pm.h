@@ -202,7 +202,7 @@ struct cupti_pm {
 	int (*cuptiGetVersion)(uint32_t *version);
 	int (*cuptiGetResultString)(int result, const char **text);
 #define PM_FUNCTION(needed, name, parameters) int (*name)(struct parameters *);
-#include "vendor/cupti_pm_functions.def"
+#include "vendor/cupti/pm_functions.def"
 #undef PM_FUNCTION
 };
 

@@ -1,4 +1,4 @@
-#include "vendor/nvidia_l2.h"
+#include "vendor/nvidia/l2.h"
 
 #define COMMAND_FLUSH_CACHE 0x2080130eu
 #define MAX_ADDRESSES 500

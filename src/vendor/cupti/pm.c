@@ -1,4 +1,4 @@
-#include "vendor/cupti_pm.h"
+#include "vendor/cupti/pm.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/macros.h"
-#include "vendor/cupti.h"
+#include "vendor/cupti/cupti.h"
 
 const char *cupti_pm_text(const struct cupti_pm *pm, int result)
 {
@@ -28,7 +28,7 @@ static int fill(struct cupti_pm *pm, const char *path, char *why, size_t why_siz
 		{ "cuptiGetVersion", offsetof(struct cupti_pm, cuptiGetVersion), 1 },
 		{ "cuptiGetResultString", offsetof(struct cupti_pm, cuptiGetResultString), 1 },
 #define PM_FUNCTION(needed, name, parameters) { #name, offsetof(struct cupti_pm, name), needed },
-#include "vendor/cupti_pm_functions.def"
+#include "vendor/cupti/pm_functions.def"
 #undef PM_FUNCTION
 	};
 	void *function;

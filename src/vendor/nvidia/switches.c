@@ -1,4 +1,4 @@
-#include "vendor/nvidia_switches.h"
+#include "vendor/nvidia/switches.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "base/macros.h"
-#include "vendor/nvidia_rm.h"
+#include "vendor/nvidia/resource_manager.h"
 
 #define CLASS_MEMORY 0x90ceu   /* of the driver's, without a device */
 #define CLASS_BUFFER 0x90cdu

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "vendor/nvidia_timer.h"
+#include "vendor/nvidia/timer.h"
 
 #define NVIDIA_SWITCH_NOT_TOLD UINT32_MAX /* pid and context of the driver's own work */
 

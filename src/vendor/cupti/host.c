@@ -1,4 +1,4 @@
-#include "vendor/cupti_host.h"
+#include "vendor/cupti/host.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/macros.h"
-#include "vendor/cupti.h"
+#include "vendor/cupti/cupti.h"
 
 const char *cupti_host_text(const struct cupti_host *c, int result)
 {
@@ -28,7 +28,7 @@ static const char *fill(struct cupti_host *c)
 		{ "cuptiGetVersion", offsetof(struct cupti_host, cuptiGetVersion) },
 		{ "cuptiGetResultString", offsetof(struct cupti_host, cuptiGetResultString) },
 #define HOST_FUNCTION(name, parameters) { #name, offsetof(struct cupti_host, name) },
-#include "vendor/cupti_host_functions.def"
+#include "vendor/cupti/host_functions.def"
 #undef HOST_FUNCTION
 	};
 	void *function;

@@ -4,7 +4,7 @@
 #ifndef SONDE_VENDOR_NVPERF_SCHEDULE_H
 #define SONDE_VENDOR_NVPERF_SCHEDULE_H
 
-#include "vendor/nvperf.h"
+#include "vendor/nvperf/nvperf.h"
 
 enum nvperf_kind { NVPERF_RANGES = 1, NVPERF_SAMPLES = 2 }; /* of NVPA_ActivityKind */
 
@@ -15,7 +15,7 @@ struct nvperf_schedule {
 	void *evaluator;
 	uint8_t *scratch;
 #define SCHEDULE_FUNCTION(name, parameters) int (*name)(struct parameters *);
-#include "vendor/nvperf_schedule_functions.def"
+#include "vendor/nvperf/schedule_functions.def"
 #undef SCHEDULE_FUNCTION
 };
 

@@ -13,7 +13,7 @@
 
 #include "base/system/arch.h"
 #include "base/macros.h"
-#include "vendor/cupti.h"
+#include "vendor/cupti/cupti.h"
 
 /* Newest first. */
 static const char *const names[] = { "libcupti.so.13", "libcupti.so.12", "libcupti.so.11.8",

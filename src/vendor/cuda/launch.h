@@ -126,7 +126,7 @@ enum {
 
 struct cuda_launcher {
 #define LAUNCH_FUNCTION(needed, symbol, name, parameters) int (*name) parameters;
-#include "vendor/cuda_launch_functions.def"
+#include "vendor/cuda/launch_functions.def"
 #undef LAUNCH_FUNCTION
 };
 

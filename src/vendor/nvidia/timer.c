@@ -1,4 +1,4 @@
-#include "vendor/nvidia_timer.h"
+#include "vendor/nvidia/timer.h"
 
 #define COMMAND_TIME 0x20800403u
 #define COMMAND_CORRELATION 0x20800406u

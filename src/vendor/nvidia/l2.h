@@ -2,7 +2,7 @@
 #ifndef SONDE_VENDOR_NVIDIA_L2_H
 #define SONDE_VENDOR_NVIDIA_L2_H
 
-#include "vendor/nvidia_subdevice.h"
+#include "vendor/nvidia/subdevice.h"
 
 /* No kernel may run meanwhile that is to be measured. Negative errno. */
 int nvidia_l2_empty(const struct nvidia_subdevice *s);

@@ -1,4 +1,4 @@
-#include "vendor/nvidia_rm.h"
+#include "vendor/nvidia/resource_manager.h"
 
 #include <errno.h>
 #include <limits.h>

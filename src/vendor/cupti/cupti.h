@@ -1,5 +1,5 @@
 /* CUPTI, loaded at run time: no policy here. Structures of records and callbacks are in
- * cupti_activity.h and cupti_callbacks.h. */
+ * activity.h and callbacks.h. */
 #ifndef SONDE_VENDOR_CUPTI_H
 #define SONDE_VENDOR_CUPTI_H
 
@@ -39,7 +39,7 @@ struct cupti {
 	uint32_t version;     /* as cuptiGetVersion() gives it: compare, do not compute */
 	char path[512];       /* of the library */
 #define CUPTI_FUNCTION(needed, name, parameters) int (*name) parameters;
-#include "vendor/cupti_functions.def"
+#include "vendor/cupti/functions.def"
 #undef CUPTI_FUNCTION
 };
 

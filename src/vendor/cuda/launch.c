@@ -1,4 +1,4 @@
-#include "vendor/cuda_launch.h"
+#include "vendor/cuda/launch.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -15,7 +15,7 @@ int cuda_launcher_fill(struct cuda_launcher *ret, char *why, size_t why_size)
 		int needed;
 	} functions[] = {
 #define LAUNCH_FUNCTION(needed, symbol, name, parameters) { symbol, offsetof(struct cuda_launcher, name), needed },
-#include "vendor/cuda_launch_functions.def"
+#include "vendor/cuda/launch_functions.def"
 #undef LAUNCH_FUNCTION
 	};
 	void *library = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD), *function;

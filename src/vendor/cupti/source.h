@@ -1,9 +1,9 @@
 /* CUPTI on single instructions: PC sampling (where warps were, and what they waited for) and SASS metrics (code is patched, and
- * counts). Parameters as in cupti_pm.h: one block, which begins with its size. */
+ * counts). Parameters as in pm.h: one block, which begins with its size. */
 #ifndef SONDE_VENDOR_CUPTI_SOURCE_H
 #define SONDE_VENDOR_CUPTI_SOURCE_H
 
-#include "vendor/cupti_pm.h"
+#include "vendor/cupti/pm.h"
 
 #define PC_REASON_NAME 128
 
@@ -180,7 +180,7 @@ struct sass_flush {
 /* Those that the library lacks are NULL. */
 struct cupti_source {
 #define SOURCE_FUNCTION(name, parameters) int (*name)(struct parameters *);
-#include "vendor/cupti_source_functions.def"
+#include "vendor/cupti/source_functions.def"
 #undef SOURCE_FUNCTION
 };
 

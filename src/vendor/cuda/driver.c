@@ -1,4 +1,4 @@
-#include "vendor/cuda_driver.h"
+#include "vendor/cuda/driver.h"
 
 #include <dlfcn.h>
 #include <errno.h>

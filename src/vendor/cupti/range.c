@@ -1,4 +1,4 @@
-#include "vendor/cupti_range.h"
+#include "vendor/cupti/range.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -14,7 +14,7 @@ int cupti_range_fill(struct cupti_range *ret, void *library, const char *path, c
 		size_t offset;
 	} functions[] = {
 #define RANGE_FUNCTION(name, parameters) { #name, offsetof(struct cupti_range, name) },
-#include "vendor/cupti_range_functions.def"
+#include "vendor/cupti/range_functions.def"
 #undef RANGE_FUNCTION
 	};
 	void *function;

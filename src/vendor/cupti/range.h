@@ -1,9 +1,9 @@
 /* CUPTI's range profiler: hardware counters between two points of a context's work, in as many passes as they take (12.6 and
- * later). Parameters and the host side are as in cupti_pm.h. */
+ * later). Parameters and the host side are as in pm.h. */
 #ifndef SONDE_VENDOR_CUPTI_RANGE_H
 #define SONDE_VENDOR_CUPTI_RANGE_H
 
-#include "vendor/cupti_pm.h"
+#include "vendor/cupti/pm.h"
 
 enum { RANGE_PROFILER_TYPE = 0 };   /* of CUpti_ProfilerType */
 enum { RANGE_PROFILER_API = 0 };    /* of CUpti_Profiler_API */
@@ -102,7 +102,7 @@ struct range_counters_info {
 
 struct cupti_range {
 #define RANGE_FUNCTION(name, parameters) int (*name)(struct parameters *);
-#include "vendor/cupti_range_functions.def"
+#include "vendor/cupti/range_functions.def"
 #undef RANGE_FUNCTION
 };
 

@@ -1,4 +1,4 @@
-#include "vendor/cupti_source.h"
+#include "vendor/cupti/source.h"
 
 #include <string.h>
 
@@ -12,7 +12,7 @@ void cupti_source_fill(struct cupti_source *ret, void *library)
 		size_t offset;
 	} functions[] = {
 #define SOURCE_FUNCTION(name, parameters) { #name, offsetof(struct cupti_source, name) },
-#include "vendor/cupti_source_functions.def"
+#include "vendor/cupti/source_functions.def"
 #undef SOURCE_FUNCTION
 	};
 	void *function;
@@ -31,7 +31,7 @@ int cupti_pm_fill(struct cupti_pm *ret, void *library)
 		int needed;
 	} functions[] = {
 #define PM_FUNCTION(needed, name, parameters) { #name, offsetof(struct cupti_pm, name), needed },
-#include "vendor/cupti_pm_functions.def"
+#include "vendor/cupti/pm_functions.def"
 #undef PM_FUNCTION
 	};
 	int complete = 1;
