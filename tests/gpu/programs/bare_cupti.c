@@ -109,12 +109,12 @@ static const struct {
 	int choice;
 	const char *name;     /* an asterisk at the end stands for any rest; the first that fits decides */
 } patterns[] = {
-#if __has_include("agent/cuda/calls.def")
+#if __has_include("agent/cuda/records/calls.def")
 #define CUDA_CALL(class, kind, name) { CLASS_##class, CHOSEN, name },
 #define CUDA_CALL_STACKLESS(class, name) { CLASS_##class, CHOSEN, name },
 #define CUDA_CALL_NOT(class, name) { CLASS_##class, LEFT_OUT, name },
 #define CUDA_CALL_NEVER(class, name) { CLASS_##class, LEFT_OUT, name },
-#include "agent/cuda/calls.def"
+#include "agent/cuda/records/calls.def"
 #else
 	{ CLASS_RUNTIME, CHOSEN, "cudaLaunch*" },
 	{ CLASS_RUNTIME, CHOSEN, "cudaMem*" },

@@ -3,7 +3,7 @@
 #include <stdio.h>
 
 #include "agent/cuda/kernel/kernel.h"
-#include "agent/cuda/life.h"
+#include "agent/cuda/life/life.h"
 #include "fmt/filter/launch_filter.h"
 
 #define RANGES 128u
