@@ -9,7 +9,7 @@
 
 #include "base/cleanup.h"
 #include "cli/import_apart.h"
-#include "report/file_format.h"
+#include "report/format/file_format.h"
 #include "report/reader.h"
 
 static bool cut_ending(char *name, const char *ending)

@@ -11,7 +11,7 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "ingest/sink_store.h"
-#include "report/varint.h"
+#include "report/format/varint.h"
 
 #define OUTPUT_BYTES (1u << 20)
 #define WIDEST_ROW ((STORE_COLUMNS + 1) * VARINT_MAX) /* bytes, in the file */

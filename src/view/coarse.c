@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "base/array.h"
-#include "report/detail.h"
+#include "report/write/detail.h"
 #include "view/store_items.h"
 
 /* Smaller lanes are read as they are. */

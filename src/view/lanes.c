@@ -4,7 +4,7 @@
 
 #include "base/cleanup.h"
 #include "base/sort.h"
-#include "report/detail.h"
+#include "report/write/detail.h"
 #include "view/recording.h"
 
 /* A report whose lanes are listed: all of them, or those that were made, behind the others. */

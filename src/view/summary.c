@@ -3,7 +3,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-#include "report/detail.h"
+#include "report/write/detail.h"
 #include "view/names.h"
 #include "view/recording.h"
 #include "view/store_items.h"

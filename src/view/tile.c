@@ -8,7 +8,7 @@
 
 #include "base/check.h"
 #include "base/cleanup.h"
-#include "report/detail.h"
+#include "report/write/detail.h"
 #include "view/coarse.h"
 #include "view/lines.h"
 
