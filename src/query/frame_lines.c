@@ -7,7 +7,7 @@
 
 #include "base/cleanup.h"
 #include "query/function.h"
-#include "symbol/build_id.h"
+#include "symbol/elf/build_id.h"
 #include "symbol/lines.h"
 
 enum { LINES_DEPTH, LINES_FUNCTION, LINES_FILE, LINES_LINE, LINES_FRAME };

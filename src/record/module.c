@@ -8,7 +8,7 @@
 #include "base/hash.h"
 #include "base/macros.h"
 #include "record/session.h"
-#include "symbol/cfi.h"
+#include "symbol/unwind/cfi.h"
 
 #define MODULE_LIMIT 65536u    /* more are all one */
 #define OPEN_FILES 256u        /* kept open at a time */

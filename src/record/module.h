@@ -9,7 +9,7 @@
 #include "fmt/tables.h"
 #include "base/idmap.h"
 #include "record/space.h"
-#include "symbol/elf_file.h"
+#include "symbol/elf/elf_file.h"
 
 #define MODULE_BUILD_ID_LIMIT 64
 #define MODULE_SEGMENTS 16

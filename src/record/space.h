@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "symbol/unwind.h"
+#include "symbol/unwind/unwind.h"
 
 struct session;
 struct space;

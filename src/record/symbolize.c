@@ -12,7 +12,7 @@
 #include "fmt/tables.h"
 #include "record/symbol_rows.h"
 #include "report/reader.h"
-#include "symbol/build_id.h"
+#include "symbol/elf/build_id.h"
 #include "symbol/kallsyms.h"
 
 struct known_module {

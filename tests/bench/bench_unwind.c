@@ -12,7 +12,7 @@
 #include "record/session.h"
 #include "record/space.h"
 #include "record/stacks.h"
-#include "symbol/cfi.h"
+#include "symbol/unwind/cfi.h"
 
 #define FRAMES 64
 #define ROUNDS 20000

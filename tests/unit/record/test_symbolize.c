@@ -12,7 +12,7 @@
 #include "record/space.h"
 #include "record/stacks.h"
 #include "record/symbolize.h"
-#include "symbol/elf_file.h"
+#include "symbol/elf/elf_file.h"
 
 #define ROWS 1024
 

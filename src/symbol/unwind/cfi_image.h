@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "symbol/elf_file.h"
+#include "symbol/elf/elf_file.h"
 
 struct cfi_image {
 	Elf *elf;               /* NULL: there is no image */

@@ -13,7 +13,7 @@
 
 #include "base/error.h"
 #include "fmt/tables.h"
-#include "symbol/elf_file.h"
+#include "symbol/elf/elf_file.h"
 
 struct symbol_search;
 

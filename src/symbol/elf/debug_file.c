@@ -1,4 +1,4 @@
-#include "symbol/debug_file.h"
+#include "symbol/elf/debug_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -12,8 +12,8 @@
 #include <zlib.h>
 
 #include "base/text/path.h"
-#include "symbol/build_id.h"
-#include "symbol/symtab_internal.h"
+#include "symbol/elf/build_id.h"
+#include "symbol/elf/symtab_internal.h"
 
 #define LINK_NAME_LIMIT 256
 #define CRC_PIECE (256u << 10)

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "symbol/elf_file.h"
+#include "symbol/elf/elf_file.h"
 
 enum cfi_kind {
 	CFI_SAVED = 1,         /* in memory at CFA + value */

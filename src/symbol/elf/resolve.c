@@ -1,4 +1,4 @@
-#include "symbol/resolve.h"
+#include "symbol/elf/resolve.h"
 
 #include <errno.h>
 

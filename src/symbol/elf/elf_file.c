@@ -1,4 +1,4 @@
-#include "symbol/elf_file.h"
+#include "symbol/elf/elf_file.h"
 
 #include <errno.h>
 #include <gelf.h>
@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "base/system/arch.h"
-#include "symbol/build_id.h"
+#include "symbol/elf/build_id.h"
 
 
 struct elf_file {

@@ -1,4 +1,4 @@
-#include "symbol/cfi_expression.h"
+#include "symbol/unwind/cfi_expression.h"
 
 #include <dwarf.h>
 #include <errno.h>

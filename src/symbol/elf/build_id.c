@@ -1,4 +1,4 @@
-#include "symbol/build_id.h"
+#include "symbol/elf/build_id.h"
 
 #include <string.h>
 

@@ -1,4 +1,4 @@
-#include "symbol/symtab_internal.h"
+#include "symbol/elf/symtab_internal.h"
 
 #include <errno.h>
 #include <stdlib.h>

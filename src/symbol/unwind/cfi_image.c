@@ -1,4 +1,4 @@
-#include "symbol/cfi_image.h"
+#include "symbol/unwind/cfi_image.h"
 
 #include <errno.h>
 #include <gelf.h>

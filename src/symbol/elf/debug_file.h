@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "symbol/elf_file.h"
+#include "symbol/elf/elf_file.h"
 
 #define DEBUG_FILE_ROOT "/usr/lib/debug"
 

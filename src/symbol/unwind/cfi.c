@@ -1,4 +1,4 @@
-#include "symbol/cfi.h"
+#include "symbol/unwind/cfi.h"
 
 #include <dwarf.h>
 #include <errno.h>
@@ -8,7 +8,7 @@
 
 #include "base/system/arch.h"
 #include "base/array.h"
-#include "symbol/cfi_image.h"
+#include "symbol/unwind/cfi_image.h"
 
 #define ROW_LIMIT (1u << 18)
 #define EXPRESSION_LIMIT (1u << 16)

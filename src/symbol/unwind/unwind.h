@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/system/arch.h"
-#include "symbol/cfi.h"
+#include "symbol/unwind/cfi.h"
 
 /* Registers by DWARF number and the bytes of the stack from the stack pointer upwards. */
 struct stack_copy {

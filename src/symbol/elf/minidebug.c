@@ -1,5 +1,5 @@
 /* .gnu_debugdata: an ELF file with the local functions, compressed, inside the file itself. */
-#include "symbol/symtab_internal.h"
+#include "symbol/elf/symtab_internal.h"
 
 #include <errno.h>
 #include <lzma.h>

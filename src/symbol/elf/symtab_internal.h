@@ -5,7 +5,7 @@
 #include <gelf.h>
 
 #include "base/buf.h"
-#include "symbol/symtab.h"
+#include "symbol/elf/symtab.h"
 
 #define SYMBOL_NAME_LIMIT (32u << 10) /* longer names are cut */
 
@@ -60,9 +60,9 @@ bool search_is_found(const struct symbol_search *s, size_t i);
 /* Finds a section by name; NULL when there is none. */
 Elf_Scn *find_section(Elf *elf, const char *name, GElf_Shdr *ret);
 
-/* symbol_plt.c */
+/* plt.c */
 int search_plt(struct symbol_search *s, struct elf_file *file);
-/* symbol_minidebug.c: the file inside the file; -ENOENT where there is none. */
+/* minidebug.c: the file inside the file; -ENOENT where there is none. */
 int minidebug_open(struct elf_file **ret, struct elf_file *file, struct error *err);
 
 #endif

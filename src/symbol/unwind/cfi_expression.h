@@ -4,8 +4,8 @@
 
 #include <stdint.h>
 
-#include "symbol/cfi.h"
-#include "symbol/unwind.h"
+#include "symbol/unwind/cfi.h"
+#include "symbol/unwind/unwind.h"
 
 /* 0; -EFAULT when it reads what is not in the copy, -EBADMSG when it makes no sense or goes on too long. */
 int cfi_evaluate(const struct cfi_expression *expression, const struct stack_copy *copy,

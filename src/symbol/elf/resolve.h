@@ -2,8 +2,8 @@
 #ifndef SONDE_SYMBOL_RESOLVE_H
 #define SONDE_SYMBOL_RESOLVE_H
 
-#include "symbol/debug_file.h"
-#include "symbol/symtab.h"
+#include "symbol/elf/debug_file.h"
+#include "symbol/elf/symtab.h"
 
 /* Fills the search. wanted->file is the file itself, or NULL where only its build-id is known. 0 when all went
  * well, found or not; -ENOENT when there was nothing to look in; otherwise what is wrong stands in *err. */

@@ -1,6 +1,6 @@
 /* Stubs through which a file calls functions of others: NAME@plt. Each jumps through a slot, which a
  * relocation ties to a symbol. */
-#include "symbol/symtab_internal.h"
+#include "symbol/elf/symtab_internal.h"
 
 #include <errno.h>
 #include <stdlib.h>

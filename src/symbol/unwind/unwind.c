@@ -1,9 +1,9 @@
-#include "symbol/unwind.h"
+#include "symbol/unwind/unwind.h"
 
 #include <stdlib.h>
 
 #include "base/cleanup.h"
-#include "symbol/cfi_expression.h"
+#include "symbol/unwind/cfi_expression.h"
 
 #define CACHE_SIZE 16384u /* a power of two */
 
