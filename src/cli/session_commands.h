@@ -4,7 +4,7 @@
 
 #include "cli/command.h"
 #include "cli/profile_setup.h"
-#include "record/steer.h"
+#include "record/requests/requests.h"
 
 /* Asks the session of that name, or the only one. Returns an exit status; what went wrong has been told. */
 int session_ask(struct cli *cli, const struct command *command, const char *session, struct steer_request *request,

@@ -7,7 +7,7 @@
 #include "base/macros.h"
 #include "cli/command.h"
 #include "cli/session_commands.h"
-#include "record/steer.h"
+#include "record/requests/requests.h"
 
 extern const struct command sessions_command;
 

@@ -9,9 +9,9 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-#include "record/session.h"
-#include "record/space.h"
-#include "record/stacks.h"
+#include "record/session/session.h"
+#include "record/session/address_space.h"
+#include "record/stacks/stacks.h"
 #include "symbol/unwind/cfi.h"
 
 #define FRAMES 64

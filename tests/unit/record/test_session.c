@@ -24,7 +24,7 @@
 #include "fake_writer.h"
 #include "record/profile_options.h"
 #include "record/record.h"
-#include "record/steer.h"
+#include "record/requests/requests.h"
 #include "ring/wire.h"
 
 #define CAPTURES 8
