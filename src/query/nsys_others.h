@@ -1,4 +1,4 @@
-/* Tables of nsys that Sonde records nothing for: rows of them are in reports that were imported (ingest/nsys_generic.c), and
+/* Tables of nsys that Sonde records nothing for: rows of them are in reports that were imported (ingest/nsys/generic.c), and
  * statements made for nsys's files find them in every report, empty. */
 #ifndef SONDE_QUERY_NSYS_OTHERS_H
 #define SONDE_QUERY_NSYS_OTHERS_H
