@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "export/chrome.h"
-#include "query/nvtx_projection.h"
-#include "query/scope.h"
+#include "query/nvtx/projection.h"
+#include "query/engine/scope.h"
 
 /* Viewers nest what begins and ends together in the order of the file; Kineto makes annotations this much wider than the work. */
 #define MARGIN 1

@@ -5,7 +5,7 @@
 
 #include "base/cleanup.h"
 #include "export/work_stacks.h"
-#include "query/stack_weights.h"
+#include "query/stacks/weights.h"
 
 /* What separates frames, and lines, does not occur in them. */
 static void put_frame(FILE *f, const char *text, size_t len)

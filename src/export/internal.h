@@ -37,7 +37,7 @@ struct export {
 	const char *now;          /* table being written */
 	size_t done, count;       /* tables */
 	uint64_t left_out;        /* events */
-	bool has_nsys_tables;     /* those of query/nsys_others.h have rows, maybe */
+	bool has_nsys_tables;     /* those of query/nsys/unrecorded.h have rows, maybe */
 	uint64_t imported;        /* events that are rows of NVTX_EVENTS though NVTX did not make them */
 };
 

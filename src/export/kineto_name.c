@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "query/cuda_index.h"
+#include "query/index/cuda_index.h"
 #include "symbol/demangle.h"
 
 static const char *known_text(struct kineto_names *names, uint64_t id, const char *linkage)

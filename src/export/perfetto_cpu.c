@@ -3,7 +3,7 @@
 
 #include "export/perfetto.h"
 #include "fmt/gpu_enums.h"
-#include "query/run_walk.h"
+#include "query/sched/run_walk.h"
 
 static uint64_t counter_track(struct perfetto *p, const int64_t *track)
 {

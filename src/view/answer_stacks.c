@@ -6,7 +6,7 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
-#include "query/stack_tree.h"
+#include "query/index/stack_tree.h"
 #include "view/answers.h"
 #include "view/call_tree.h"
 #include "view/internal.h"

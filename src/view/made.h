@@ -6,8 +6,8 @@
 
 #include <stdatomic.h>
 
-#include "query/merge_heap.h"
-#include "query/track_reader.h"
+#include "query/engine/merge_heap.h"
+#include "query/index/track_reader.h"
 #include "report/writer.h"
 #include "view/recording.h"
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "base/cleanup.h"
-#include "query/run_walk.h"
+#include "query/sched/run_walk.h"
 #include "view/made.h"
 #include "view/names.h"
 

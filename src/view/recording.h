@@ -8,8 +8,8 @@
 #include <stdbool.h>
 
 #include "base/error.h"
-#include "query/cuda_index.h"
-#include "query/index.h"
+#include "query/index/cuda_index.h"
+#include "query/index/index.h"
 #include "report/reader.h"
 #include "view/store.h"
 

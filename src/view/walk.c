@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "base/cleanup.h"
-#include "query/parallel.h"
+#include "query/index/parallel.h"
 #include "view/store_items.h"
 
 bool piece_touches(const struct piece *p, int64_t from, int64_t to)

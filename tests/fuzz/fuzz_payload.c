@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "query/payload_walk.h"
+#include "query/payload/walk.h"
 #include "replay.h"
 #include "report/format/block.h"
 #include "report/read/internal.h"

@@ -1,5 +1,5 @@
 /* Tables of no meaning to us. Rows with a time become slices and instants of their thread, with the table's name as
- * their class and their columns as arguments: all that is needed to show the table again (query/nsys_others.c). What a row
+ * their class and their columns as arguments: all that is needed to show the table again (query/nsys/unrecorded.c). What a row
  * says by its time, thread, process and name is no argument; where an argument of that column stands there all the same, it
  * is what the file has. */
 #include <ctype.h>
@@ -151,7 +151,7 @@ static void event(struct nsys_rows *rows, uint64_t class)
 	nsys_put_generic(rows, thread, process, class, name ? name : class, set);
 }
 
-/* A table's columns, as query/nsys_tables.def has them. What is no letter, digit or underscore in a name is %XX. */
+/* A table's columns, as query/nsys/unrecorded_tables.def has them. What is no letter, digit or underscore in a name is %XX. */
 static int put_column(struct buf *list, const char *name, const char *type, int not_null)
 {
 	static const char *const kinds[][2] = { { "INT", "" }, { "CHAR", ":T" }, { "CLOB", ":T" }, { "TEXT", ":T" }, { "BLOB", ":B" },
