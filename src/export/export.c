@@ -13,7 +13,7 @@
 #include "base/macros.h"
 #include "base/text/path.h"
 #include "export/internal.h"
-#include "export/redact.h"
+#include "export/redact/redact.h"
 
 /* Steps of SQLite between two looks at the clock and at signals: a few milliseconds. */
 #define PROGRESS_STEPS 200000

@@ -58,7 +58,7 @@ EXPORT_FORMATS(FORMAT, FORMAT)
 #undef FORMAT
 extern const struct export_format export_redacted;
 
-/* stream.c: an output that is written from begin to end; packed where its name ends in .gz. */
+/* output_stream.c: an output that is written from begin to end; packed where its name ends in .gz. */
 bool export_is_packed(const char *path);
 int export_stream_begin(struct export *e, struct error *err);
 int export_stream_end(struct export *e, struct error *err);
@@ -88,7 +88,7 @@ int export_imported_load(struct export *e, struct error *err);
 bool export_is_imported(const struct export *e, const char *table);
 int export_imported_note(struct export *e, struct buf *ret);
 
-/* place.c: the output appears under its name when it is complete. */
+/* output_name.c: the output appears under its name when it is complete. */
 /* The input's name without a report's ending, then the format's; snprintf()'s result. */
 int export_name_beside(const char *input, const char *ending, char *ret, size_t size);
 int export_place_choose(struct export *e, const struct export_format *format, struct error *err);

@@ -6,7 +6,7 @@
 #include "base/cleanup.h"
 #include "base/macros.h"
 #include "base/text/path.h"
-#include "export/chrome.h"
+#include "export/chrome/chrome.h"
 
 /* Rows of rows: GPUs are shown behind processes. */
 #define GPU_SORT_INDEX 5000000

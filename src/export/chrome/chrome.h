@@ -3,7 +3,7 @@
 #define SONDE_EXPORT_CHROME_H
 
 #include "export/json_text.h"
-#include "export/kineto_name.h"
+#include "export/chrome/kineto_name.h"
 #include "export/timeline.h"
 
 struct chrome {
@@ -24,7 +24,7 @@ struct chrome {
 /* Places between which Kineto tells devices of one process apart. */
 #define CHROME_DEVICES 64
 
-/* chrome_head.c: what stands before and behind the events, and the events that give names. */
+/* head.c: what stands before and behind the events, and the events that give names. */
 int chrome_begin(struct chrome *c);
 void chrome_names(struct chrome *c);
 void chrome_finish(struct chrome *c);
@@ -33,7 +33,7 @@ int64_t chrome_device(const struct chrome *c, const int64_t *stream);
 /* Under which process its row is. */
 int64_t chrome_gpu_pid(const struct chrome *c, const int64_t *stream);
 
-/* chrome_ranges.c: NVTX ranges on the GPUs that did their work, and steps by torch.profiler's name. */
+/* ranges.c: NVTX ranges on the GPUs that did their work, and steps by torch.profiler's name. */
 int chrome_ranges(struct chrome *c, struct error *err);
 
 /* chrome.c */

@@ -4,7 +4,7 @@
 #define SONDE_EXPORT_PERFETTO_H
 
 #include "base/idmap.h"
-#include "export/protobuf.h"
+#include "export/perfetto/protobuf.h"
 #include "export/timeline.h"
 
 enum {
@@ -68,10 +68,10 @@ int perfetto_flush(struct perfetto *p, const char *doing, struct error *err);
 void perfetto_annotate_number(struct perfetto *p, const char *name, int64_t value);
 void perfetto_annotate_text(struct perfetto *p, const char *name, const char *text, size_t len);
 
-/* perfetto_events.c: p->event becomes that of the reader's row. */
+/* events.c: p->event becomes that of the reader's row. */
 void perfetto_event(struct perfetto *p, const struct event_reader *r, unsigned type, uint64_t track);
 
-/* perfetto_rows.c: slices and instants. perfetto_cpu.c: counters, samples, states of threads. */
+/* rows.c: slices and instants. cpu.c: counters, samples, states of threads. */
 int perfetto_rows(struct perfetto *p, struct error *err);
 int perfetto_counters(struct perfetto *p, struct error *err);
 int perfetto_samples(struct perfetto *p, struct error *err);

@@ -1,4 +1,4 @@
-#include "export/redact_text.h"
+#include "export/redact/text.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -10,7 +10,7 @@
 #include "base/text/json_text.h"
 #include "base/macros.h"
 #include "base/text/secrets.h"
-#include "export/redact_words.h"
+#include "export/redact/words.h"
 
 #define SHORTEST_MASKED 4 /* numbers look like shorter words */
 

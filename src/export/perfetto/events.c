@@ -1,5 +1,5 @@
 /* One event: name, category, flows and annotations. */
-#include "export/perfetto.h"
+#include "export/perfetto/perfetto.h"
 
 /* Names and categories that are ours are keyed by where their text lies, above all string ids. */
 #define OWN_TEXT (1ull << 63)

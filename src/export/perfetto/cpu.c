@@ -1,7 +1,7 @@
 /* What is no slice of the report: counters, samples of the CPU, states of threads. */
 #include <errno.h>
 
-#include "export/perfetto.h"
+#include "export/perfetto/perfetto.h"
 #include "fmt/gpu_enums.h"
 #include "query/sched/run_walk.h"
 

@@ -4,7 +4,7 @@
 
 #include "base/array.h"
 #include "base/sort.h"
-#include "export/perfetto.h"
+#include "export/perfetto/perfetto.h"
 
 #define MAX_LANES 4096u
 

@@ -8,7 +8,7 @@
 #include "base/keymap.h"
 #include "base/text/path.h"
 #include "export/json_text.h"
-#include "export/work_stacks.h"
+#include "export/stacks/work_stacks.h"
 
 /* Frames are numbered: functions of the program first, then the names of ranges and GPU work. */
 struct speedscope {

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "export/work_stacks.h"
+#include "export/stacks/work_stacks.h"
 #include "query/stacks/weights.h"
 
 /* What separates frames, and lines, does not occur in them. */

@@ -1,4 +1,4 @@
-#include "export/work_stacks.h"
+#include "export/stacks/work_stacks.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "export/chrome.h"
+#include "export/chrome/chrome.h"
 #include "query/nvtx/projection.h"
 #include "query/engine/scope.h"
 

@@ -1,4 +1,4 @@
-#include "export/kineto_name.h"
+#include "export/chrome/kineto_name.h"
 
 #include <stdlib.h>
 #include <string.h>

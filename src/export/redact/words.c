@@ -1,4 +1,4 @@
-#include "export/redact_words.h"
+#include "export/redact/words.h"
 
 #include <arpa/inet.h>
 #include <ctype.h>

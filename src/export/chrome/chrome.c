@@ -1,4 +1,4 @@
-#include "export/chrome.h"
+#include "export/chrome/chrome.h"
 
 #include <errno.h>
 #include <math.h>

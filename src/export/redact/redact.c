@@ -1,4 +1,4 @@
-#include "export/redact.h"
+#include "export/redact/redact.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 #include "base/idmap.h"
 #include "base/text/json_text.h"
 #include "base/macros.h"
-#include "export/redact_text.h"
+#include "export/redact/text.h"
 #include "fmt/tables.h"
 
 #define REDACTED "redacted"
