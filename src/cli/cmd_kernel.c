@@ -8,7 +8,7 @@
 #include "base/system/output_place.h"
 #include "cli/kernel_options.h"
 #include "cli/kernel_output.h"
-#include "kernel/page.h"
+#include "kernel/pages/page.h"
 #include "vendor/cuda/driver.h"
 #include "vendor/cupti/pm.h"
 

@@ -2,7 +2,7 @@
 
 #include <limits.h>
 
-#include "kernel/disassemble.h"
+#include "kernel/source/disassemble.h"
 #include "symbol/line_cache.h"
 
 void confine_reader(struct confinement *c)

@@ -10,7 +10,7 @@
 #include "cli/kernel_options.h"
 #include "cli/section_folders.h"
 #include "cli/string_list.h"
-#include "kernel/share.h"
+#include "kernel/metrics/share_folder.h"
 
 /* Users' own, then Sonde's. */
 static bool find_folders(struct cli *cli, const struct kernel_fields *fields, struct string_list *ret)

@@ -15,7 +15,7 @@
 #include "cli/kernel_output.h"
 #include "cli/kernel_rename.h"
 #include "cli/open_report.h"
-#include "kernel/rows.h"
+#include "kernel/results/report_rows.h"
 #include "report/writer.h"
 
 static int copy_to(int target, const char *from)

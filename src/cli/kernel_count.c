@@ -14,8 +14,8 @@
 #include "cli/kernel_run.h"
 #include "cli/kernel_source.h"
 #include "cli/string_list.h"
-#include "kernel/schedule.h"
-#include "kernel/unit.h"
+#include "kernel/choice/pass_schedule.h"
+#include "kernel/metrics/unit.h"
 
 struct counting {
 	struct cli *cli;

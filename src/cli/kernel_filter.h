@@ -6,7 +6,7 @@
 #include "cli/kernel_options.h"
 #include "cli/string_list.h"
 #include "fmt/kernel_request.h"
-#include "kernel/results.h"
+#include "kernel/results/results.h"
 
 struct kernel_filter {
 	struct kernel_request request; /* nothing but which launches, and what is told of each */

@@ -4,7 +4,7 @@
 
 #include "base/text/nearest.h"
 #include "cli/kernel_options.h"
-#include "kernel/results.h"
+#include "kernel/results/results.h"
 
 /* "name" is that name, "regex:expression" is found anywhere in one. */
 static bool name_matches(const char *wanted, const char *name)

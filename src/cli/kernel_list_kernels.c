@@ -12,7 +12,7 @@
 #include "cli/kernel_output.h"
 #include "cli/profile_setup.h"
 #include "fmt/filter/name_pattern.h"
-#include "kernel/page_text.h"
+#include "kernel/pages/text.h"
 #include "query/query.h"
 #include "record/record.h"
 #include "symbol/demangle.h"

@@ -4,8 +4,8 @@
 
 #include "base/buf.h"
 #include "cli/kernel_options.h"
-#include "kernel/explain.h"
-#include "kernel/schedule.h"
+#include "kernel/sections/explain.h"
+#include "kernel/choice/pass_schedule.h"
 
 #define MOST_CHIPS 64
 

@@ -3,7 +3,7 @@
 #define SONDE_CLI_KERNEL_OPTIONS_H
 
 #include "cli/command.h"
-#include "kernel/choice.h"
+#include "kernel/choice/choice.h"
 
 /* Ways of saying yes and no, in turns. */
 #define KERNEL_YES_NO "yes|no|on|off|true|false|1|0"

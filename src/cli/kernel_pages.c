@@ -15,9 +15,9 @@
 #include "cli/kernel_source.h"
 #include "cli/open_report.h"
 #include "fmt/record.h"
-#include "kernel/derived.h"
-#include "kernel/operators.h"
-#include "kernel/page.h"
+#include "kernel/results/derived.h"
+#include "kernel/results/operators.h"
+#include "kernel/pages/page.h"
 #include "symbol/demangle.h"
 
 /* What one report is printed with. */

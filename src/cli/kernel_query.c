@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "cli/kernel_options.h"
-#include "kernel/page_text.h"
+#include "kernel/pages/text.h"
 
 #define NAME_WIDTH 80
 

@@ -8,7 +8,7 @@
 
 #include "cli/kernel_options.h"
 #include "cli/string_list.h"
-#include "kernel/results.h"
+#include "kernel/results/results.h"
 
 struct kernel_renames {
 	struct string_list originals;

@@ -8,7 +8,7 @@
 #include "base/cleanup.h"
 #include "base/text/json_text.h"
 #include "base/text/nearest.h"
-#include "kernel/throughput.h"
+#include "kernel/metrics/throughput.h"
 #include "record/kernel_choice.h"
 
 #define MOST_WORDS 4096

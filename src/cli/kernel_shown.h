@@ -4,7 +4,7 @@
 
 #include "cli/kernel_options.h"
 #include "cli/string_list.h"
-#include "kernel/metric_names.h"
+#include "kernel/results/metric_names.h"
 
 struct kernel_shown {
 	const struct section **sections; /* NULL: those that have values */

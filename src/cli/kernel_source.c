@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/macros.h"
-#include "kernel/page_source.h"
+#include "kernel/pages/source.h"
 
 static bool begins(const char *text, const char *with)
 {

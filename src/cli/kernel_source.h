@@ -7,7 +7,7 @@
 #include "cli/kernel_options.h"
 #include "cli/string_list.h"
 #include "fmt/kernel_request.h"
-#include "kernel/page.h"
+#include "kernel/pages/page.h"
 
 struct kernel_source_run {
 	bool sampling;                /* of PCs */

@@ -11,9 +11,9 @@
 #include "base/cleanup.h"
 #include "base/macros.h"
 #include "cli/kernel_options.h"
-#include "kernel/glossary.h"
-#include "kernel/section.h"
-#include "kernel/text_file.h"
+#include "kernel/metrics/glossary.h"
+#include "kernel/sections/section.h"
+#include "kernel/metrics/text_file.h"
 
 #define MAX_DEPTH 8
 

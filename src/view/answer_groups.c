@@ -6,7 +6,7 @@
 
 #include "base/cleanup.h"
 #include "base/macros.h"
-#include "kernel/summary_group.h"
+#include "kernel/summary/group.h"
 #include "view/answers.h"
 #include "view/kernels.h"
 

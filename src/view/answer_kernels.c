@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "kernel/explain.h"
-#include "kernel/summary_group.h"
+#include "kernel/sections/explain.h"
+#include "kernel/summary/group.h"
 #include "view/answers.h"
 #include "view/internal.h"
 #include "view/kernels.h"

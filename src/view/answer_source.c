@@ -6,8 +6,8 @@
 
 #include "base/cleanup.h"
 #include "base/macros.h"
-#include "kernel/page_source.h"
-#include "kernel/source_before.h"
+#include "kernel/pages/source.h"
+#include "kernel/source/before.h"
 #include "view/answers.h"
 #include "view/internal.h"
 #include "view/kernels.h"

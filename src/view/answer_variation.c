@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "kernel/variation.h"
+#include "kernel/results/variation.h"
 #include "view/answers.h"
 #include "view/kernels.h"
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernel/throughput.h"
+#include "kernel/metrics/throughput.h"
 #include "view/kernels.h"
 
 void put_number(struct json_out *j, const char *key, double value)

@@ -2,7 +2,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "kernel/occupancy.h"
+#include "kernel/occupancy/occupancy.h"
 #include "view/kernels.h"
 
 #define MOST_STRETCHES 1024

@@ -7,9 +7,9 @@
 
 #include "base/cleanup.h"
 #include "base/macros.h"
-#include "kernel/derived.h"
-#include "kernel/operators.h"
-#include "kernel/share.h"
+#include "kernel/results/derived.h"
+#include "kernel/results/operators.h"
+#include "kernel/metrics/share_folder.h"
 #include "view/internal.h"
 
 #define OWN_FOLDERS 4

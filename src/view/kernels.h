@@ -2,11 +2,11 @@
 #ifndef SONDE_VIEW_KERNELS_H
 #define SONDE_VIEW_KERNELS_H
 
-#include "kernel/baseline.h"
-#include "kernel/glossary.h"
-#include "kernel/page.h"
-#include "kernel/results.h"
-#include "kernel/section.h"
+#include "kernel/results/baseline.h"
+#include "kernel/metrics/glossary.h"
+#include "kernel/pages/page.h"
+#include "kernel/results/results.h"
+#include "kernel/sections/section.h"
 #include "view/answer.h"
 #include "view/json_out.h"
 

@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "cupti_here.h"
-#include "kernel/schedule.h"
+#include "kernel/choice/pass_schedule.h"
 #include "vendor/nvperf/schedule.h"
 
 static struct cupti_host cupti;
