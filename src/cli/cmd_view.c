@@ -19,8 +19,8 @@
 #include "cli/open_report.h"
 #include "cli/section_folders.h"
 #include "export/export.h"
-#include "view/guard.h"
-#include "view/screenshot.h"
+#include "view/server/guard.h"
+#include "view/screenshot/screenshot.h"
 #include "view/view.h"
 
 #define PICTURE_SECONDS 120
