@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "base/text/nearest.h"
-#include "cli/help.h"
+#include "cli/help/help.h"
 
 struct help_fields {
 	bool man;

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/text/path.h"
-#include "cli/import_apart.h"
+#include "cli/reports/import_apart.h"
 
 struct import_fields {
 	const char *output;

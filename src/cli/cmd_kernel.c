@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "base/system/output_place.h"
-#include "cli/kernel_options.h"
-#include "cli/kernel_output.h"
+#include "cli/kernel/options.h"
+#include "cli/kernel/output.h"
 #include "kernel/pages/page.h"
 #include "vendor/cuda/driver.h"
 #include "vendor/cupti/pm.h"
