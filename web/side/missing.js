@@ -1,5 +1,5 @@
 // What a recording does not have, and which option would have recorded it.
-import * as format from "./format.js";
+import * as format from "../format.js";
 
 /** What rows show, what `-t` calls it, and how it is recorded. @type {Array<[string, string[], string, string]>} */
 const SOURCES = [

@@ -1,7 +1,7 @@
 // Several reports on one axis: at their beginnings, by the clock on the wall, at a range that each has, or by hand.
-import { json } from "./api.js";
+import { json } from "../api.js";
 
-/** @typedef {import("./main.js").App} App */
+/** @typedef {import("../main.js").App} App */
 
 export const WAYS = /** @type {Array<[string, string]>} */ ([["start", "at the start"], ["clock", "by the clock"], ["range", "at a range"], ["hand", "by hand (alt + drag)"]]);
 

@@ -1,13 +1,13 @@
 // The panel at the right: findings, the event that is picked, sums of a span, search results.
-import { json } from "./api.js";
-import * as format from "./format.js";
-import { hasFunctions, nameIn, shortName } from "./names.js";
-import { cellText, headText } from "./panels/panel.js";
+import { json } from "../api.js";
+import * as format from "../format.js";
+import { hasFunctions, nameIn, shortName } from "../names.js";
+import { cellText, headText } from "../panels/panel.js";
 import { missingHtml } from "./missing.js";
-import { eventHtml } from "./side_event.js";
-import { namesHtml, sumsHtml } from "./side_span.js";
+import { eventHtml } from "./event.js";
+import { namesHtml, sumsHtml } from "./span.js";
 
-/** @typedef {import("./main.js").App} App */
+/** @typedef {import("../main.js").App} App */
 
 const escape = format.escapeHtml;
 const MOST_MATCHES = 200;
@@ -23,7 +23,7 @@ export class Side {
     this.element.addEventListener("click", (event) => this.click(event));
     /** @type {any[]} what the links of the panel lead to */
     this.targets = [];
-    /** @type {Array<[any, import("./main.js").Loaded]>} what each report's findings are */
+    /** @type {Array<[any, import("../main.js").Loaded]>} what each report's findings are */
     this.findings = [];
     /** What the sums that stand in their place are of: empty where it is all. */
     this.of = "";
@@ -126,7 +126,7 @@ export class Side {
       if (answer && !answer.findings.length && !answer.instead?.length)
         answer.sums = await json("/api/sums", { report: loaded.number, from: part.from ?? 0, to: part.to ?? loaded.length }).catch(() => null);
       if (answer)
-        found.push(/** @type {[any, import("./main.js").Loaded]} */ ([answer, loaded]));
+        found.push(/** @type {[any, import("../main.js").Loaded]} */ ([answer, loaded]));
     }
     this.asking = false;
     this.of = of;
@@ -144,7 +144,7 @@ export class Side {
     this.set(this.findings.map(([answer, loaded]) => (this.app.loaded.length > 1 ? `<h2 class="of">${escape(loaded.facts.name)}</h2>` : "") + this.findingsHtml(answer, loaded)).join(""));
   }
 
-  /** @param {any} answer @param {import("./main.js").Loaded} loaded */
+  /** @param {any} answer @param {import("../main.js").Loaded} loaded */
   findingsHtml(answer, loaded) {
     const list = answer.findings.map((/** @type {any} */ finding) => {
       const has = finding.start !== null && finding.end !== null;

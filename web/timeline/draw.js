@@ -1,6 +1,6 @@
 // Drawing rows on a canvas. What is narrower than a few pixels is part of the row's picture; what is wider is drawn exactly, with its name.
 import { laneHeight, laneTop } from "./rows.js";
-import { nameIn } from "./names.js";
+import { nameIn } from "../names.js";
 import { drawPlot } from "./plot.js";
 import { stripOf } from "./strips.js";
 import { levelFor, tileSpan } from "./tiles.js";
@@ -27,7 +27,7 @@ const DIMMED = 0.25;
  * @property {boolean} [missing] names of what was painted have not come
  * @property {string} mode colour by: class, name or row
  * @property {Record<string, string>} ink colours of the theme
- * @property {(report: number) => import("./main.js").Loaded} report
+ * @property {(report: number) => import("../main.js").Loaded} report
  * @property {Event | null} picked
  * @property {number} pickedName name id of what is picked, to light up its like
  * @property {string} search

@@ -1,5 +1,5 @@
 // Everything about one event, as the panel at the right shows it.
-import * as format from "./format.js";
+import * as format from "../format.js";
 
 /** @typedef {import("./side.js").Side} Side */
 

@@ -1,5 +1,5 @@
 // What rows look like, in pieces of 256 buckets of 2^level ns. Old pieces stay until new ones have come.
-import { binary } from "./api.js";
+import { binary } from "../api.js";
 
 export const TILE_BUCKETS = 256;
 const MOST_BYTES = 80 << 20;

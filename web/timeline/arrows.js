@@ -1,9 +1,9 @@
 // From a call to the work it started and back. Where the other end is out of sight a marker at the edge leads there.
-import * as format from "./format.js";
+import * as format from "../format.js";
 import { laneHeight, laneTop } from "./rows.js";
-import { nameIn } from "./names.js";
+import { nameIn } from "../names.js";
 
-/** @typedef {import("./main.js").App} App */
+/** @typedef {import("../main.js").App} App */
 /** @typedef {{ x: number, y: number, width: number, height: number, target: any }} Marker */
 /** @typedef {{ x: number, y: number, aside: string }} End */
 
@@ -55,7 +55,7 @@ export class Arrows {
   /** The picked event, however narrow it is. @param {CanvasRenderingContext2D} context */
   outline(context) {
     const { details, view, rows, timeline, loaded, ink } = this.app;
-    const picked = /** @type {import("./main.js").Picked} */ (view.picked);
+    const picked = /** @type {import("../main.js").Picked} */ (view.picked);
     const row = rows.find(picked.report, picked.row);
     if (!row || !rows.isShown(row))
       return;

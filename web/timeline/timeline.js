@@ -12,7 +12,7 @@ export const LABELS = 250;
 const MOST_STRIPS = 400;
 
 /** @typedef {import("./rows.js").Row} Row */
-/** @typedef {import("./main.js").App} App */
+/** @typedef {import("../main.js").App} App */
 /** @typedef {{ row: Row, y: number }} Placed */
 
 /** @param {string} id */

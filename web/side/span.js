@@ -1,6 +1,6 @@
 // The sums of a measured span, as the panel at the right shows them.
-import * as format from "./format.js";
-import { nameIn } from "./names.js";
+import * as format from "../format.js";
+import { nameIn } from "../names.js";
 
 /** @typedef {import("./side.js").Side} Side */
 

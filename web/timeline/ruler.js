@@ -1,5 +1,5 @@
 // The ruler above the rows: moments in one unit, the measured span with its length.
-import * as format from "./format.js";
+import * as format from "../format.js";
 import { lookedAt } from "./shares.js";
 
 export const RULER = 28;
@@ -19,7 +19,7 @@ export function rulerBase(from, to, step) {
   return Math.floor(from / round) * round;
 }
 
-/** @param {import("./main.js").App} app @param {HTMLCanvasElement} canvas @param {number} labels width of what is left of it @param {number} width @param {number} ratio */
+/** @param {import("../main.js").App} app @param {HTMLCanvasElement} canvas @param {number} labels width of what is left of it @param {number} width @param {number} ratio */
 export function drawRuler(app, canvas, labels, width, ratio) {
   const context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
   const { view, timeline } = app;
@@ -51,7 +51,7 @@ export function drawRuler(app, canvas, labels, width, ratio) {
   context.restore();
 }
 
-/** @param {import("./main.js").App} app @param {CanvasRenderingContext2D} context @param {number} labels */
+/** @param {import("../main.js").App} app @param {CanvasRenderingContext2D} context @param {number} labels */
 function drawSpan(app, context, labels) {
   if (!app.view.span)
     return;

@@ -1,6 +1,6 @@
 // Mouse, touchpad and touch over the rows: drag pans, shift and drag measures, alt and drag moves one report against the others.
 
-/** @typedef {import("./main.js").App} App */
+/** @typedef {import("../main.js").App} App */
 /** @typedef {import("./timeline.js").Timeline} Timeline */
 /** @typedef {{ kind: "pan" | "span" | "align", x: number, y: number, from: number, to: number, top: number, report: number, offset: number, moved: boolean }} Drag */
 

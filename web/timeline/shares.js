@@ -2,7 +2,7 @@
 // tiles that are drawn, so it is there when they are.
 import { levelFor, tileSpan } from "./tiles.js";
 
-/** @typedef {import("./main.js").App} App */
+/** @typedef {import("../main.js").App} App */
 /** @typedef {import("./rows.js").Row} Row */
 
 /** What shares are of. @param {App} app @returns {{ from: number, to: number, isSpan: boolean }} */

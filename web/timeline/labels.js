@@ -1,10 +1,10 @@
 // The names of rows at the left: a tree that mouse and keyboard open, close, pin and put in another order.
-import * as format from "./format.js";
+import * as format from "../format.js";
 import { isFolding, keyOf, summary } from "./rows.js";
 import { lookedAt, shareOf } from "./shares.js";
 
 /** @typedef {import("./rows.js").Row} Row */
-/** @typedef {import("./main.js").App} App */
+/** @typedef {import("../main.js").App} App */
 
 const DRAG_PIXELS = 6;
 /** So long, in ms, the view rests before shares are told of it: they would flicker, and every frame make all labels anew. */

@@ -1,6 +1,6 @@
 // Plots: the mean as a line, what lies between the least and the most as a band, an axis with its unit.
 import { levelFor, tileSpan } from "./tiles.js";
-import * as format from "./format.js";
+import * as format from "../format.js";
 
 /** @typedef {import("./rows.js").Row} Row */
 /** @typedef {import("./draw.js").Scene} Scene */

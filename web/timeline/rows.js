@@ -1,5 +1,5 @@
 // The tree of rows: which are open, pinned, hidden; where each lies.
-import * as format from "./format.js";
+import * as format from "../format.js";
 
 export const LANE = 18;
 const THIN_LANE = 4;

@@ -1,11 +1,11 @@
 // What is under the pointer: at once what the tiles tell, and a moment later everything the server knows.
-import { json } from "./api.js";
-import * as format from "./format.js";
+import { json } from "../api.js";
+import * as format from "../format.js";
 import { valueAt, valuesBetween } from "./plot.js";
 import { CLASS_NAMES } from "./colours.js";
 
 /** @typedef {import("./rows.js").Row} Row */
-/** @typedef {import("./main.js").App} App */
+/** @typedef {import("../main.js").App} App */
 
 const DELAY = 140;
 const MOST_ARGUMENTS = 12;
