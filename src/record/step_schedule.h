@@ -1,6 +1,6 @@
 /* torch.profiler's schedule: which steps of a program are recorded. docs/windows.md */
-#ifndef SONDE_RECORD_SCHEDULE_H
-#define SONDE_RECORD_SCHEDULE_H
+#ifndef SONDE_RECORD_STEP_SCHEDULE_H
+#define SONDE_RECORD_STEP_SCHEDULE_H
 
 #include <stdint.h>
 

@@ -5,8 +5,8 @@
  * may stand alone and takes the following word only if that is one of its values.
  * A name may be cut short as long as only one option begins so. `--` ends the options.
  * The last use of an option wins, unless it collects. */
-#ifndef SONDE_BASE_OPTIONS_H
-#define SONDE_BASE_OPTIONS_H
+#ifndef SONDE_BASE_OPTIONS_OPTIONS_H
+#define SONDE_BASE_OPTIONS_OPTIONS_H
 
 #include <stdbool.h>
 #include <stddef.h>

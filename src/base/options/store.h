@@ -1,6 +1,6 @@
 /* Between options.c and values.c: a checked value and where it goes. */
-#ifndef SONDE_BASE_OPTION_STORE_H
-#define SONDE_BASE_OPTION_STORE_H
+#ifndef SONDE_BASE_OPTIONS_STORE_H
+#define SONDE_BASE_OPTIONS_STORE_H
 
 #include "base/options/options.h"
 

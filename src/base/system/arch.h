@@ -1,8 +1,8 @@
 /* Everything that depends on the CPU: the cycle counter and whether it can be trusted, texts
  * by blocks of a vector register, system calls, what the C library calls its first
  * version. A port to another CPU fills in this file. */
-#ifndef SONDE_BASE_ARCH_H
-#define SONDE_BASE_ARCH_H
+#ifndef SONDE_BASE_SYSTEM_ARCH_H
+#define SONDE_BASE_SYSTEM_ARCH_H
 
 #include <errno.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* The part of arch.h about a thread of another process: its registers, calling a function in it,
  * and what runs there. */
-#ifndef SONDE_BASE_ARCH_BORROW_H
-#define SONDE_BASE_ARCH_BORROW_H
+#ifndef SONDE_BASE_SYSTEM_ARCH_BORROW_H
+#define SONDE_BASE_SYSTEM_ARCH_BORROW_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 /* Where things are kept that can be made again. */
-#ifndef SONDE_BASE_CACHE_FOLDER_H
-#define SONDE_BASE_CACHE_FOLDER_H
+#ifndef SONDE_BASE_SYSTEM_CACHE_FOLDER_H
+#define SONDE_BASE_SYSTEM_CACHE_FOLDER_H
 
 #include <stddef.h>
 

@@ -1,8 +1,8 @@
 /* Piecewise conversion of a clock's ticks to nanoseconds of the reference clock
  * (MONOTONIC_RAW). Snapshots are the joints; between two of them time runs
  * linearly; outside the first and last the nearest segment is continued. */
-#ifndef SONDE_BASE_CLOCKMAP_H
-#define SONDE_BASE_CLOCKMAP_H
+#ifndef SONDE_BASE_SYSTEM_CLOCKMAP_H
+#define SONDE_BASE_SYSTEM_CLOCKMAP_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 /* A process that reads what others made gives up what it does not need: files by Landlock, calls by seccomp. Neither can be
  * taken back, and programs it starts inherit both. Called while there is one thread. docs/security.md says who keeps what. */
-#ifndef SONDE_BASE_CONFINE_H
-#define SONDE_BASE_CONFINE_H
+#ifndef SONDE_BASE_SYSTEM_CONFINE_H
+#define SONDE_BASE_SYSTEM_CONFINE_H
 
 #include <stdbool.h>
 #include <stddef.h>

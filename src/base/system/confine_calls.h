@@ -1,6 +1,6 @@
 /* Private to confine.c: refusing system calls. */
-#ifndef SONDE_BASE_CONFINE_CALLS_H
-#define SONDE_BASE_CONFINE_CALLS_H
+#ifndef SONDE_BASE_SYSTEM_CONFINE_CALLS_H
+#define SONDE_BASE_SYSTEM_CONFINE_CALLS_H
 
 #include <stdbool.h>
 

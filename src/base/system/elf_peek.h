@@ -3,8 +3,8 @@
  * Also called inside targets (between vfork and exec, in signal handlers): no
  * allocation, no locks, no libc beyond raw system calls, about 3 KB of stack. errno
  * is left as it was. */
-#ifndef SONDE_BASE_ELF_PEEK_H
-#define SONDE_BASE_ELF_PEEK_H
+#ifndef SONDE_BASE_SYSTEM_ELF_PEEK_H
+#define SONDE_BASE_SYSTEM_ELF_PEEK_H
 
 enum elf_peek_kind {
 	ELF_PEEK_OK = 0,      /* dynamically linked, 64-bit, this machine, glibc */

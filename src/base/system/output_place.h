@@ -5,8 +5,8 @@
  * on the way that are links of another user may lead to folders of that same user, who can write there anyway.
  *
  * The folder stays open: what happens to its name in the meantime changes nothing. */
-#ifndef SONDE_BASE_OUTPUT_PLACE_H
-#define SONDE_BASE_OUTPUT_PLACE_H
+#ifndef SONDE_BASE_SYSTEM_OUTPUT_PLACE_H
+#define SONDE_BASE_SYSTEM_OUTPUT_PLACE_H
 
 #include <limits.h>
 #include <stdbool.h>

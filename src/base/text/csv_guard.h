@@ -3,8 +3,8 @@
  * Names in a report are those of whoever made it, and people open tables of them: a text that begins with =, +, - or @ (or with such
  * a sign behind tabs and line ends) is written with an apostrophe in front, which our readers take away. Numbers, with a unit too, a
  * sign alone, names behind several dashes and predicated instructions (@P0 BRA) are written as they are. */
-#ifndef SONDE_BASE_CSV_GUARD_H
-#define SONDE_BASE_CSV_GUARD_H
+#ifndef SONDE_BASE_TEXT_CSV_GUARD_H
+#define SONDE_BASE_TEXT_CSV_GUARD_H
 
 #include <stdbool.h>
 #include <stddef.h>

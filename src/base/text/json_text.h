@@ -1,6 +1,6 @@
 /* Texts as strings of JSON: valid UTF-8 whatever they hold. Bytes that are no text become U+FFFD, as JSON cannot hold them. */
-#ifndef SONDE_BASE_JSON_TEXT_H
-#define SONDE_BASE_JSON_TEXT_H
+#ifndef SONDE_BASE_TEXT_JSON_TEXT_H
+#define SONDE_BASE_TEXT_JSON_TEXT_H
 
 #include <stddef.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* The valid name a mistyped word comes closest to, for "did you mean" messages:
  * offer every valid name, then take `best` (NULL if nothing was offered). */
-#ifndef SONDE_BASE_NEAREST_H
-#define SONDE_BASE_NEAREST_H
+#ifndef SONDE_BASE_TEXT_NEAREST_H
+#define SONDE_BASE_TEXT_NEAREST_H
 
 #include <stddef.h>
 

@@ -1,6 +1,6 @@
 /* Parts of paths. Allocates nothing, so agents may use it, too. */
-#ifndef SONDE_BASE_PATH_H
-#define SONDE_BASE_PATH_H
+#ifndef SONDE_BASE_TEXT_PATH_H
+#define SONDE_BASE_TEXT_PATH_H
 
 #include <string.h>
 

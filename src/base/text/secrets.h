@@ -1,6 +1,6 @@
 /* What a report may hold of the environment and of command lines. */
-#ifndef SONDE_BASE_SECRETS_H
-#define SONDE_BASE_SECRETS_H
+#ifndef SONDE_BASE_TEXT_SECRETS_H
+#define SONDE_BASE_TEXT_SECRETS_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* A text without the blanks at both of its ends. */
-#ifndef SONDE_BASE_TRIM_H
-#define SONDE_BASE_TRIM_H
+#ifndef SONDE_BASE_TEXT_TRIM_H
+#define SONDE_BASE_TEXT_TRIM_H
 
 #include <string.h>
 

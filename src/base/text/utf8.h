@@ -1,6 +1,6 @@
 /* Code points and the bytes of UTF-8. Allocates nothing and calls nothing, so agents may use it, too. */
-#ifndef SONDE_BASE_UTF8_H
-#define SONDE_BASE_UTF8_H
+#ifndef SONDE_BASE_TEXT_UTF8_H
+#define SONDE_BASE_TEXT_UTF8_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 /* --command-file: options from files, put before those of the command line. */
-#ifndef SONDE_CLI_COMMAND_FILE_H
-#define SONDE_CLI_COMMAND_FILE_H
+#ifndef SONDE_CLI_ARGUMENTS_COMMAND_FILE_H
+#define SONDE_CLI_ARGUMENTS_COMMAND_FILE_H
 
 #include "base/error.h"
 #include "cli/arguments/string_list.h"

@@ -1,6 +1,6 @@
 /* Files the command line has to find before anything is started. */
-#ifndef SONDE_CLI_FIND_PROGRAM_H
-#define SONDE_CLI_FIND_PROGRAM_H
+#ifndef SONDE_CLI_ARGUMENTS_FIND_PROGRAM_H
+#define SONDE_CLI_ARGUMENTS_FIND_PROGRAM_H
 
 #include <stddef.h>
 

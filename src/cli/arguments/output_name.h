@@ -6,8 +6,8 @@
  * nor .nsys-rep gets .sonde. Called as nsys, it gets .nsys-rep, and called as nvprof,
  * nothing; the name is then kept as it was given where scripts look for it: of rank 0,
  * and where it holds the rank already. */
-#ifndef SONDE_CLI_OUTPUT_NAME_H
-#define SONDE_CLI_OUTPUT_NAME_H
+#ifndef SONDE_CLI_ARGUMENTS_OUTPUT_NAME_H
+#define SONDE_CLI_ARGUMENTS_OUTPUT_NAME_H
 
 #include <stdbool.h>
 #include <stddef.h>

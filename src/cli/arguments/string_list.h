@@ -1,6 +1,6 @@
 /* A list that owns its strings; `items` always ends with NULL once something was added. */
-#ifndef SONDE_CLI_STRING_LIST_H
-#define SONDE_CLI_STRING_LIST_H
+#ifndef SONDE_CLI_ARGUMENTS_STRING_LIST_H
+#define SONDE_CLI_ARGUMENTS_STRING_LIST_H
 
 #include <stddef.h>
 

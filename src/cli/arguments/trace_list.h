@@ -1,6 +1,6 @@
 /* The sources --trace can name, as a table. */
-#ifndef SONDE_CLI_TRACE_LIST_H
-#define SONDE_CLI_TRACE_LIST_H
+#ifndef SONDE_CLI_ARGUMENTS_TRACE_LIST_H
+#define SONDE_CLI_ARGUMENTS_TRACE_LIST_H
 
 #include <stdio.h>
 

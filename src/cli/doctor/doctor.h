@@ -1,6 +1,6 @@
 /* What this machine allows: one small probe per capability, in a table. */
-#ifndef SONDE_CLI_DOCTOR_H
-#define SONDE_CLI_DOCTOR_H
+#ifndef SONDE_CLI_DOCTOR_DOCTOR_H
+#define SONDE_CLI_DOCTOR_DOCTOR_H
 
 #include <stdbool.h>
 #include <stddef.h>

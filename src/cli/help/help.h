@@ -1,6 +1,6 @@
 /* Everything generated from the commands' descriptions and option tables. */
-#ifndef SONDE_CLI_HELP_H
-#define SONDE_CLI_HELP_H
+#ifndef SONDE_CLI_HELP_HELP_H
+#define SONDE_CLI_HELP_HELP_H
 
 #include "base/error.h"
 #include "cli/command.h"

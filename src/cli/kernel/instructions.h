@@ -1,6 +1,6 @@
 /* sonde kernel: what is asked for beyond hardware counters, and what is shown of it. */
-#ifndef SONDE_CLI_KERNEL_SOURCE_H
-#define SONDE_CLI_KERNEL_SOURCE_H
+#ifndef SONDE_CLI_KERNEL_INSTRUCTIONS_H
+#define SONDE_CLI_KERNEL_INSTRUCTIONS_H
 
 #include <stdio.h>
 

@@ -1,6 +1,6 @@
 /* Folders with sections, sets, rules and words of users' own. */
-#ifndef SONDE_CLI_SECTION_FOLDERS_H
-#define SONDE_CLI_SECTION_FOLDERS_H
+#ifndef SONDE_CLI_KERNEL_SECTION_FOLDERS_H
+#define SONDE_CLI_KERNEL_SECTION_FOLDERS_H
 
 #include "base/error.h"
 #include "cli/command.h"

@@ -1,6 +1,6 @@
 /* What the program does differently when it is called ncu: docs/ncu.md. */
-#ifndef SONDE_CLI_NCU_LINK_H
-#define SONDE_CLI_NCU_LINK_H
+#ifndef SONDE_CLI_LINKS_NCU_LINK_H
+#define SONDE_CLI_LINKS_NCU_LINK_H
 
 #include "base/error.h"
 #include "cli/command.h"

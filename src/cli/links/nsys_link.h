@@ -1,6 +1,6 @@
 /* What the program does differently when it is called nsys, nsys-ui or nvprof. */
-#ifndef SONDE_CLI_NSYS_LINK_H
-#define SONDE_CLI_NSYS_LINK_H
+#ifndef SONDE_CLI_LINKS_NSYS_LINK_H
+#define SONDE_CLI_LINKS_NSYS_LINK_H
 
 #include "cli/command.h"
 

@@ -1,7 +1,7 @@
 /* nsys computes statistics from an SQLite file beside the report, which scripts open afterwards; the link
  * writes it, too. */
-#ifndef SONDE_CLI_NSYS_SQLITE_H
-#define SONDE_CLI_NSYS_SQLITE_H
+#ifndef SONDE_CLI_LINKS_NSYS_SQLITE_H
+#define SONDE_CLI_LINKS_NSYS_SQLITE_H
 
 #include "cli/command.h"
 

@@ -1,6 +1,6 @@
 /* The options of nvprof: the table, and what it fills. */
-#ifndef SONDE_CLI_NVPROF_TABLE_H
-#define SONDE_CLI_NVPROF_TABLE_H
+#ifndef SONDE_CLI_LINKS_NVPROF_TABLE_H
+#define SONDE_CLI_LINKS_NVPROF_TABLE_H
 
 #include "base/options/options.h"
 

@@ -1,6 +1,6 @@
 /* A key of the terminal that opens and closes the capture window (-c hotkey). */
-#ifndef SONDE_CLI_HOTKEY_H
-#define SONDE_CLI_HOTKEY_H
+#ifndef SONDE_CLI_PROFILE_HOTKEY_H
+#define SONDE_CLI_PROFILE_HOTKEY_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* What the commands about sessions share. */
-#ifndef SONDE_CLI_SESSION_COMMANDS_H
-#define SONDE_CLI_SESSION_COMMANDS_H
+#ifndef SONDE_CLI_PROFILE_SESSION_COMMANDS_H
+#define SONDE_CLI_PROFILE_SESSION_COMMANDS_H
 
 #include "cli/command.h"
 #include "cli/profile/setup.h"

@@ -1,6 +1,6 @@
 /* What the commands that read reports keep when they confine themselves (base/system/confine.h). */
-#ifndef SONDE_CLI_CONFINE_READER_H
-#define SONDE_CLI_CONFINE_READER_H
+#ifndef SONDE_CLI_REPORTS_CONFINE_READER_H
+#define SONDE_CLI_REPORTS_CONFINE_READER_H
 
 #include "base/system/confine.h"
 #include "cli/command.h"

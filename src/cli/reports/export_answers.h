@@ -1,6 +1,6 @@
 /* Answers of the viewer that are computed when a page is exported: of reports whose events are not in it. */
-#ifndef SONDE_CLI_EXPORT_ANSWERS_H
-#define SONDE_CLI_EXPORT_ANSWERS_H
+#ifndef SONDE_CLI_REPORTS_EXPORT_ANSWERS_H
+#define SONDE_CLI_REPORTS_EXPORT_ANSWERS_H
 
 #include <stdio.h>
 

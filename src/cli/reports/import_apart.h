@@ -1,6 +1,6 @@
 /* Importing in a process of its own: Ctrl-C ends it at once, and what it had written is removed. */
-#ifndef SONDE_CLI_IMPORT_APART_H
-#define SONDE_CLI_IMPORT_APART_H
+#ifndef SONDE_CLI_REPORTS_IMPORT_APART_H
+#define SONDE_CLI_REPORTS_IMPORT_APART_H
 
 #include <signal.h>
 

@@ -1,6 +1,6 @@
 /* The report that a command is to read. A file of another tool is imported first, into a file that has no name. */
-#ifndef SONDE_CLI_OPEN_REPORT_H
-#define SONDE_CLI_OPEN_REPORT_H
+#ifndef SONDE_CLI_REPORTS_OPEN_REPORT_H
+#define SONDE_CLI_REPORTS_OPEN_REPORT_H
 
 #include <limits.h>
 #include <stdbool.h>

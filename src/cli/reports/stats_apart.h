@@ -1,7 +1,7 @@
 /* Tables for commands (sonde stats -o @command): the report is read in a process that is confined, which can have this one
  * start the commands that the command line names, and nothing else. */
-#ifndef SONDE_CLI_STATS_APART_H
-#define SONDE_CLI_STATS_APART_H
+#ifndef SONDE_CLI_REPORTS_STATS_APART_H
+#define SONDE_CLI_REPORTS_STATS_APART_H
 
 #include <stdbool.h>
 

@@ -1,6 +1,6 @@
 /* The JSON that torch.profiler (Kineto) writes, which Chrome's trace viewer, Perfetto and HTA read. */
-#ifndef SONDE_EXPORT_CHROME_H
-#define SONDE_EXPORT_CHROME_H
+#ifndef SONDE_EXPORT_CHROME_CHROME_H
+#define SONDE_EXPORT_CHROME_CHROME_H
 
 #include "export/json_text.h"
 #include "export/chrome/kineto_name.h"

@@ -1,6 +1,6 @@
 /* Kernels as Kineto calls them: as c++filt writes their names, where reports have them as nsys does. */
-#ifndef SONDE_EXPORT_KINETO_NAME_H
-#define SONDE_EXPORT_KINETO_NAME_H
+#ifndef SONDE_EXPORT_CHROME_KINETO_NAME_H
+#define SONDE_EXPORT_CHROME_KINETO_NAME_H
 
 #include "export/timeline.h"
 

@@ -1,7 +1,7 @@
 /* Perfetto's trace format: packets with TrackEvents. The numbers of fields are those of its public .proto files.
  * Packets are in any order: Perfetto sorts them by time, and keeps the order of those of the same time. */
-#ifndef SONDE_EXPORT_PERFETTO_H
-#define SONDE_EXPORT_PERFETTO_H
+#ifndef SONDE_EXPORT_PERFETTO_PERFETTO_H
+#define SONDE_EXPORT_PERFETTO_PERFETTO_H
 
 #include "base/idmap.h"
 #include "export/perfetto/protobuf.h"

@@ -1,6 +1,6 @@
 /* Protocol Buffers, the wire format: fields are written one after the other into growing memory. */
-#ifndef SONDE_EXPORT_PROTOBUF_H
-#define SONDE_EXPORT_PROTOBUF_H
+#ifndef SONDE_EXPORT_PERFETTO_PROTOBUF_H
+#define SONDE_EXPORT_PERFETTO_PROTOBUF_H
 
 #include <stdbool.h>
 #include <stddef.h>

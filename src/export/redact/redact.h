@@ -1,6 +1,6 @@
 /* A report to hand on: docs/export.md says what goes and what stays. */
-#ifndef SONDE_EXPORT_REDACT_H
-#define SONDE_EXPORT_REDACT_H
+#ifndef SONDE_EXPORT_REDACT_REDACT_H
+#define SONDE_EXPORT_REDACT_REDACT_H
 
 #include <stdbool.h>
 

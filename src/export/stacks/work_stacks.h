@@ -1,7 +1,7 @@
 /* GPU time by where it was launched: the NVTX ranges and operators that were open on the thread around the call, and the
  * kernel, copy or set at the end. Six bytes per call are in memory, and the tree. */
-#ifndef SONDE_EXPORT_WORK_STACKS_H
-#define SONDE_EXPORT_WORK_STACKS_H
+#ifndef SONDE_EXPORT_STACKS_WORK_STACKS_H
+#define SONDE_EXPORT_STACKS_WORK_STACKS_H
 
 #include "base/idmap.h"
 #include "export/timeline.h"

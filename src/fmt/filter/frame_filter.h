@@ -1,6 +1,6 @@
 /* Launches by the functions that led to them: MODULE@FILE@FUNCTION, as `sonde kernel` takes it and agents apply it. */
-#ifndef SONDE_FMT_FRAME_FILTER_H
-#define SONDE_FMT_FRAME_FILTER_H
+#ifndef SONDE_FMT_FILTER_FRAME_FILTER_H
+#define SONDE_FMT_FILTER_FRAME_FILTER_H
 
 #include "fmt/filter/name_pattern.h"
 

@@ -1,7 +1,7 @@
 /* Which launches and which processes are meant, as `sonde kernel` takes it and agents apply it. All parsers return -1 with a sentence in
  * `why`, and then nothing is to be released. */
-#ifndef SONDE_FMT_LAUNCH_FILTER_H
-#define SONDE_FMT_LAUNCH_FILTER_H
+#ifndef SONDE_FMT_FILTER_LAUNCH_FILTER_H
+#define SONDE_FMT_FILTER_LAUNCH_FILTER_H
 
 #include <stdint.h>
 

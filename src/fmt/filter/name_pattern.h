@@ -1,6 +1,6 @@
 /* Names as people choose them on a command line: as they are, or by a regular expression. Agents and the command line use the same. */
-#ifndef SONDE_FMT_NAME_PATTERN_H
-#define SONDE_FMT_NAME_PATTERN_H
+#ifndef SONDE_FMT_FILTER_NAME_PATTERN_H
+#define SONDE_FMT_FILTER_NAME_PATTERN_H
 
 #include <regex.h>
 #include <stddef.h>

@@ -7,8 +7,8 @@
  *   D@...       of domain D; without it, of the default domain
  *   regex:...   domain and names are regular expressions; a bracket of an expression that stands first or last has a / before it
  *   \x          x stands for itself */
-#ifndef SONDE_FMT_NVTX_FILTER_H
-#define SONDE_FMT_NVTX_FILTER_H
+#ifndef SONDE_FMT_FILTER_NVTX_FILTER_H
+#define SONDE_FMT_FILTER_NVTX_FILTER_H
 
 #include <stdint.h>
 

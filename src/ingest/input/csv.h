@@ -1,6 +1,6 @@
 /* Rows of comma-separated values (RFC 4180), a row at a time. */
-#ifndef SONDE_INGEST_CSV_H
-#define SONDE_INGEST_CSV_H
+#ifndef SONDE_INGEST_INPUT_CSV_H
+#define SONDE_INGEST_INPUT_CSV_H
 
 #include <stddef.h>
 

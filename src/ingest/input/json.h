@@ -1,8 +1,8 @@
 /* JSON read in place: a cursor over bytes in memory, which hands out spans of them. Nothing is
  * allocated, nothing is copied, and no input leads to nested calls. Text
  * of a source comes in windows: where one ends in the middle of a value, the cursor waits for the next. */
-#ifndef SONDE_INGEST_JSON_H
-#define SONDE_INGEST_JSON_H
+#ifndef SONDE_INGEST_INPUT_JSON_H
+#define SONDE_INGEST_INPUT_JSON_H
 
 #include <stddef.h>
 #include <stdint.h>

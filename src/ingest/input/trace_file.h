@@ -1,8 +1,8 @@
 /* A file to import, read in windows: a plain file is mapped, and pages that were read are given back;
  * gzip is unpacked by a thread, which stays a little ahead of the reader. Text that was not released stays
  * where it is, so that spans of it can be handed out. */
-#ifndef SONDE_INGEST_SOURCE_H
-#define SONDE_INGEST_SOURCE_H
+#ifndef SONDE_INGEST_INPUT_TRACE_FILE_H
+#define SONDE_INGEST_INPUT_TRACE_FILE_H
 
 #include <stddef.h>
 

@@ -1,7 +1,7 @@
 /* gzip unpacked by a thread into addresses set aside for all of it, of which only those are backed by
  * memory that were written and not yet released. */
-#ifndef SONDE_INGEST_UNPACK_H
-#define SONDE_INGEST_UNPACK_H
+#ifndef SONDE_INGEST_INPUT_UNPACK_H
+#define SONDE_INGEST_INPUT_UNPACK_H
 
 #include <stddef.h>
 

@@ -1,6 +1,6 @@
 /* Traces of torch.profiler (Kineto), and other JSON in the format of Chrome's trace viewer. docs/import.md */
-#ifndef SONDE_INGEST_KINETO_H
-#define SONDE_INGEST_KINETO_H
+#ifndef SONDE_INGEST_KINETO_KINETO_H
+#define SONDE_INGEST_KINETO_KINETO_H
 
 #include "base/error.h"
 #include "ingest/input/trace_file.h"

@@ -1,7 +1,7 @@
 /* SQLite exports of Nsight Systems, of any 3.x schema: tables and columns are looked up by name, and none
  * has to be there. docs/import.md */
-#ifndef SONDE_INGEST_NSYS_H
-#define SONDE_INGEST_NSYS_H
+#ifndef SONDE_INGEST_NSYS_NSYS_H
+#define SONDE_INGEST_NSYS_NSYS_H
 
 #include <stdint.h>
 

@@ -1,6 +1,6 @@
 /* Numbers by number; 0 is no value. */
-#ifndef SONDE_INGEST_NSYS_MAP_H
-#define SONDE_INGEST_NSYS_MAP_H
+#ifndef SONDE_INGEST_ROWS_NUMBER_MAP_H
+#define SONDE_INGEST_ROWS_NUMBER_MAP_H
 
 #include "base/idmap.h"
 

@@ -2,8 +2,8 @@
  * what has times. Traces are in no particular order, so the rows of a track are kept until the
  * end (sink_store.h: in memory up to a limit, then in a file), sorted, and spread over lanes such
  * that none overlaps another of its lane. */
-#ifndef SONDE_INGEST_SINK_H
-#define SONDE_INGEST_SINK_H
+#ifndef SONDE_INGEST_ROWS_SINK_H
+#define SONDE_INGEST_ROWS_SINK_H
 
 #include <stddef.h>
 #include <stdint.h>

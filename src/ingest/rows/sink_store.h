@@ -1,8 +1,8 @@
 /* Rows of many tracks, taken in any order and given back track by track in order of time. What does
  * not fit into the memory set aside is sorted and written to a file without a name: memory stays
  * the same for any number of rows. */
-#ifndef SONDE_INGEST_SINK_STORE_H
-#define SONDE_INGEST_SINK_STORE_H
+#ifndef SONDE_INGEST_ROWS_SINK_STORE_H
+#define SONDE_INGEST_ROWS_SINK_STORE_H
 
 #include <stddef.h>
 #include <stdint.h>

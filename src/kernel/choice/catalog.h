@@ -1,7 +1,7 @@
 /* The hardware metrics of a chip, by name: which there are, what they are, what a throughput is made of, and how many passes
  * a choice of them takes. CUPTI answers for any chip it knows; there need be no GPU. */
-#ifndef SONDE_KERNEL_CATALOG_H
-#define SONDE_KERNEL_CATALOG_H
+#ifndef SONDE_KERNEL_CHOICE_CATALOG_H
+#define SONDE_KERNEL_CHOICE_CATALOG_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* From what a user asks for (sets, sections, metrics) to one list of metrics, each once. */
-#ifndef SONDE_KERNEL_CHOICE_H
-#define SONDE_KERNEL_CHOICE_H
+#ifndef SONDE_KERNEL_CHOICE_CHOICE_H
+#define SONDE_KERNEL_CHOICE_CHOICE_H
 
 #include "base/keymap.h"
 #include "kernel/choice/catalog.h"

@@ -1,6 +1,6 @@
 /* What the files of a choice share. */
-#ifndef SONDE_KERNEL_CHOICE_INTERNAL_H
-#define SONDE_KERNEL_CHOICE_INTERNAL_H
+#ifndef SONDE_KERNEL_CHOICE_CHOICE_INTERNAL_H
+#define SONDE_KERNEL_CHOICE_CHOICE_INTERNAL_H
 
 #include "kernel/choice/choice.h"
 

@@ -1,6 +1,6 @@
 /* Packing the counters of a large set takes NVPerf half a second, and is the same each time: the result is kept in a folder. */
-#ifndef SONDE_KERNEL_SCHEDULE_KEEP_H
-#define SONDE_KERNEL_SCHEDULE_KEEP_H
+#ifndef SONDE_KERNEL_CHOICE_PASS_CACHE_H
+#define SONDE_KERNEL_CHOICE_PASS_CACHE_H
 
 #include "base/buf.h"
 #include "kernel/choice/pass_schedule.h"

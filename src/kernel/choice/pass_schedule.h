@@ -1,6 +1,6 @@
 /* From a list of metrics to configurations of the hardware, in the fewest passes. */
-#ifndef SONDE_KERNEL_SCHEDULE_H
-#define SONDE_KERNEL_SCHEDULE_H
+#ifndef SONDE_KERNEL_CHOICE_PASS_SCHEDULE_H
+#define SONDE_KERNEL_CHOICE_PASS_SCHEDULE_H
 
 #include "kernel/choice/catalog.h"
 

@@ -1,8 +1,8 @@
 /* Arithmetic over metrics: numbers, names, + - * / ( ), max(a, b ...), min(a, b ...), abs(a), floor(a), ceil(a), nan_as_zero(a),
  * first(a, b ...), the first that is known, and given(a, b ...), the last where all before it are known.
  * A value that is not there, or not a number, makes the result not a number, but for nan_as_zero() and first(). */
-#ifndef SONDE_KERNEL_FORMULA_H
-#define SONDE_KERNEL_FORMULA_H
+#ifndef SONDE_KERNEL_METRICS_FORMULA_H
+#define SONDE_KERNEL_METRICS_FORMULA_H
 
 #include <stdbool.h>
 #include <stddef.h>

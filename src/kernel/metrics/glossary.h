@@ -4,8 +4,8 @@
  *   collection = launch                              only for metrics that Sonde itself makes
  *   launch__grid_size [block] = Blocks of the grid.  repeated names go on
  */
-#ifndef SONDE_KERNEL_GLOSSARY_H
-#define SONDE_KERNEL_GLOSSARY_H
+#ifndef SONDE_KERNEL_METRICS_GLOSSARY_H
+#define SONDE_KERNEL_METRICS_GLOSSARY_H
 
 #include <stddef.h>
 

@@ -1,6 +1,6 @@
 /* Where Sonde's text files lie. */
-#ifndef SONDE_KERNEL_SHARE_H
-#define SONDE_KERNEL_SHARE_H
+#ifndef SONDE_KERNEL_METRICS_SHARE_FOLDER_H
+#define SONDE_KERNEL_METRICS_SHARE_FOLDER_H
 
 #include <stddef.h>
 

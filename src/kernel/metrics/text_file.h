@@ -1,7 +1,7 @@
 /* Small text files that users write: lines of `name = value`, headings in brackets, comments behind #. A line that begins with | goes on
  * with the one before. */
-#ifndef SONDE_KERNEL_TEXT_FILE_H
-#define SONDE_KERNEL_TEXT_FILE_H
+#ifndef SONDE_KERNEL_METRICS_TEXT_FILE_H
+#define SONDE_KERNEL_METRICS_TEXT_FILE_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* What a throughput is the largest of, without CUPTI: for reports that are read where there is none. */
-#ifndef SONDE_KERNEL_THROUGHPUT_H
-#define SONDE_KERNEL_THROUGHPUT_H
+#ifndef SONDE_KERNEL_METRICS_THROUGHPUT_H
+#define SONDE_KERNEL_METRICS_THROUGHPUT_H
 
 #include <stddef.h>
 

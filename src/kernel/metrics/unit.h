@@ -1,6 +1,6 @@
 /* Units as they are shown: CUPTI's dimensions in ncu's words, and values scaled to a size one can read. */
-#ifndef SONDE_KERNEL_UNIT_H
-#define SONDE_KERNEL_UNIT_H
+#ifndef SONDE_KERNEL_METRICS_UNIT_H
+#define SONDE_KERNEL_METRICS_UNIT_H
 
 #include <stddef.h>
 

@@ -1,6 +1,6 @@
 /* Units of metrics, and numbers as they are printed. */
-#ifndef SONDE_KERNEL_UNITS_H
-#define SONDE_KERNEL_UNITS_H
+#ifndef SONDE_KERNEL_METRICS_UNITS_H
+#define SONDE_KERNEL_METRICS_UNITS_H
 
 #include <stdbool.h>
 #include <stddef.h>

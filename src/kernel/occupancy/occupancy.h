@@ -1,7 +1,7 @@
 /* How many blocks of a kernel fit on one multiprocessor (SM), and what stops more of them. All of it is
  * arithmetic over published limits: no GPU is asked. */
-#ifndef SONDE_KERNEL_OCCUPANCY_H
-#define SONDE_KERNEL_OCCUPANCY_H
+#ifndef SONDE_KERNEL_OCCUPANCY_OCCUPANCY_H
+#define SONDE_KERNEL_OCCUPANCY_OCCUPANCY_H
 
 #include <stddef.h>
 #include <stdint.h>

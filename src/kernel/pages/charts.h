@@ -1,6 +1,6 @@
 /* How rows of pages are made, and what charts have in rows. Private to src/kernel. */
-#ifndef SONDE_KERNEL_PAGE_CHARTS_H
-#define SONDE_KERNEL_PAGE_CHARTS_H
+#ifndef SONDE_KERNEL_PAGES_CHARTS_H
+#define SONDE_KERNEL_PAGES_CHARTS_H
 
 #include "kernel/pages/page.h"
 

@@ -1,6 +1,6 @@
 /* JSON, piece by piece. */
-#ifndef SONDE_KERNEL_PAGE_JSON_H
-#define SONDE_KERNEL_PAGE_JSON_H
+#ifndef SONDE_KERNEL_PAGES_JSON_H
+#define SONDE_KERNEL_PAGES_JSON_H
 
 #include <stdio.h>
 

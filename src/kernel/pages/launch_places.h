@@ -1,6 +1,6 @@
 /* NVTX ranges and call stacks of kernels, as pages show them. Private to src/kernel. */
-#ifndef SONDE_KERNEL_PAGE_PLACE_H
-#define SONDE_KERNEL_PAGE_PLACE_H
+#ifndef SONDE_KERNEL_PAGES_LAUNCH_PLACES_H
+#define SONDE_KERNEL_PAGES_LAUNCH_PLACES_H
 
 #include "kernel/pages/page.h"
 

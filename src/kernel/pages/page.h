@@ -1,6 +1,6 @@
 /* What `sonde kernel` prints of results: pages as ncu's, for people, as CSV and as JSON. */
-#ifndef SONDE_KERNEL_PAGE_H
-#define SONDE_KERNEL_PAGE_H
+#ifndef SONDE_KERNEL_PAGES_PAGE_H
+#define SONDE_KERNEL_PAGES_PAGE_H
 
 #include <stdbool.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* The lines of a kernel that rules speak of. */
-#ifndef SONDE_KERNEL_SOURCE_LINES_H
-#define SONDE_KERNEL_SOURCE_LINES_H
+#ifndef SONDE_KERNEL_PAGES_RULE_LINES_H
+#define SONDE_KERNEL_PAGES_RULE_LINES_H
 
 #include "kernel/rules/rule.h"
 #include "kernel/source/instructions.h"

@@ -1,6 +1,6 @@
 /* --page source: instructions and source lines of kernels with what they did. */
-#ifndef SONDE_KERNEL_PAGE_SOURCE_H
-#define SONDE_KERNEL_PAGE_SOURCE_H
+#ifndef SONDE_KERNEL_PAGES_SOURCE_H
+#define SONDE_KERNEL_PAGES_SOURCE_H
 
 #include "kernel/pages/page.h"
 #include "kernel/source/instructions.h"

@@ -1,6 +1,6 @@
 /* The source page's parts: one kernel's instructions and lines, and how they are written. */
-#ifndef SONDE_KERNEL_PAGE_SOURCE_INTERNAL_H
-#define SONDE_KERNEL_PAGE_SOURCE_INTERNAL_H
+#ifndef SONDE_KERNEL_PAGES_SOURCE_INTERNAL_H
+#define SONDE_KERNEL_PAGES_SOURCE_INTERNAL_H
 
 #include "kernel/pages/source.h"
 

@@ -1,6 +1,6 @@
 /* Tables and lines that pages share. Private to src/kernel. */
-#ifndef SONDE_KERNEL_PAGE_TEXT_H
-#define SONDE_KERNEL_PAGE_TEXT_H
+#ifndef SONDE_KERNEL_PAGES_TEXT_H
+#define SONDE_KERNEL_PAGES_TEXT_H
 
 #include "kernel/pages/page.h"
 

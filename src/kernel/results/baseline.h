@@ -1,6 +1,6 @@
 /* Results beside those of another report: the same kernels, before. */
-#ifndef SONDE_KERNEL_BASELINE_H
-#define SONDE_KERNEL_BASELINE_H
+#ifndef SONDE_KERNEL_RESULTS_BASELINE_H
+#define SONDE_KERNEL_RESULTS_BASELINE_H
 
 #include <stdio.h>
 

@@ -1,6 +1,6 @@
 /* Values that no hardware counts: from the launch, from the limits of the chip, and from other values. */
-#ifndef SONDE_KERNEL_DERIVED_H
-#define SONDE_KERNEL_DERIVED_H
+#ifndef SONDE_KERNEL_RESULTS_DERIVED_H
+#define SONDE_KERNEL_RESULTS_DERIVED_H
 
 #include "kernel/results/results.h"
 

@@ -1,6 +1,6 @@
 /* Where kernels of a report were launched. Private to src/kernel. */
-#ifndef SONDE_KERNEL_RESULTS_PLACE_H
-#define SONDE_KERNEL_RESULTS_PLACE_H
+#ifndef SONDE_KERNEL_RESULTS_LAUNCH_PLACES_H
+#define SONDE_KERNEL_RESULTS_LAUNCH_PLACES_H
 
 #include "kernel/results/results.h"
 

@@ -1,6 +1,6 @@
 /* The metrics that a report has, whichever of its kernels has them, and which of them words of a command line mean. */
-#ifndef SONDE_KERNEL_METRIC_NAMES_H
-#define SONDE_KERNEL_METRIC_NAMES_H
+#ifndef SONDE_KERNEL_RESULTS_METRIC_NAMES_H
+#define SONDE_KERNEL_RESULTS_METRIC_NAMES_H
 
 #include "kernel/results/results.h"
 

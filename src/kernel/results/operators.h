@@ -1,6 +1,6 @@
 /* Operators of PyTorch, from a trace of the same program: it knows which operator started which kernel, the counters do not. */
-#ifndef SONDE_KERNEL_OPERATORS_H
-#define SONDE_KERNEL_OPERATORS_H
+#ifndef SONDE_KERNEL_RESULTS_OPERATORS_H
+#define SONDE_KERNEL_RESULTS_OPERATORS_H
 
 #include "kernel/results/results.h"
 

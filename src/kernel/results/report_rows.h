@@ -1,6 +1,6 @@
 /* What files that read tables of a report share. */
-#ifndef SONDE_KERNEL_ROWS_H
-#define SONDE_KERNEL_ROWS_H
+#ifndef SONDE_KERNEL_RESULTS_REPORT_ROWS_H
+#define SONDE_KERNEL_RESULTS_REPORT_ROWS_H
 
 #include <stdint.h>
 

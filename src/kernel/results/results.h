@@ -1,6 +1,6 @@
 /* Kernels of a report whose counters were read: how each was launched, and what was counted. */
-#ifndef SONDE_KERNEL_RESULTS_H
-#define SONDE_KERNEL_RESULTS_H
+#ifndef SONDE_KERNEL_RESULTS_RESULTS_H
+#define SONDE_KERNEL_RESULTS_RESULTS_H
 
 #include <stdbool.h>
 #include <stddef.h>

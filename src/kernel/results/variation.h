@@ -1,6 +1,6 @@
 /* How much a value differs between launches that ought to be alike: same kernel, grid, block and device. */
-#ifndef SONDE_KERNEL_VARIATION_H
-#define SONDE_KERNEL_VARIATION_H
+#ifndef SONDE_KERNEL_RESULTS_VARIATION_H
+#define SONDE_KERNEL_RESULTS_VARIATION_H
 
 #include <stddef.h>
 

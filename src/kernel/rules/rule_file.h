@@ -10,8 +10,8 @@
  *   text = NVLink receives {received|0} % of what it can.
  *   gain = local 0.3
  */
-#ifndef SONDE_KERNEL_RULES_WRITTEN_H
-#define SONDE_KERNEL_RULES_WRITTEN_H
+#ifndef SONDE_KERNEL_RULES_RULE_FILE_H
+#define SONDE_KERNEL_RULES_RULE_FILE_H
 
 #include <stdbool.h>
 

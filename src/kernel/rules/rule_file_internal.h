@@ -1,6 +1,6 @@
 /* Between the files that read rules. */
-#ifndef SONDE_KERNEL_RULES_WRITTEN_INTERNAL_H
-#define SONDE_KERNEL_RULES_WRITTEN_INTERNAL_H
+#ifndef SONDE_KERNEL_RULES_RULE_FILE_INTERNAL_H
+#define SONDE_KERNEL_RULES_RULE_FILE_INTERNAL_H
 
 #include "kernel/rules/rule_file.h"
 #include "kernel/metrics/text_file.h"

@@ -1,6 +1,6 @@
 /* What a name means, in plain words: of a metric, a unit, a pipeline, a stall, a section or a row. */
-#ifndef SONDE_KERNEL_EXPLAIN_H
-#define SONDE_KERNEL_EXPLAIN_H
+#ifndef SONDE_KERNEL_SECTIONS_EXPLAIN_H
+#define SONDE_KERNEL_SECTIONS_EXPLAIN_H
 
 #include <stdbool.h>
 

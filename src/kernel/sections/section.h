@@ -11,8 +11,8 @@
  *   [bars Pipe Utilization]
  *   ALU = sm__pipe_alu_cycles_active.avg.pct_of_peak_sustained_elapsed [%]
  */
-#ifndef SONDE_KERNEL_SECTION_H
-#define SONDE_KERNEL_SECTION_H
+#ifndef SONDE_KERNEL_SECTIONS_SECTION_H
+#define SONDE_KERNEL_SECTIONS_SECTION_H
 
 #include <stdio.h>
 

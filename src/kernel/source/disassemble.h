@@ -1,6 +1,6 @@
 /* NVIDIA's disassembler (nvdisasm), which is found when it is needed: instructions as text. */
-#ifndef SONDE_KERNEL_DISASSEMBLE_H
-#define SONDE_KERNEL_DISASSEMBLE_H
+#ifndef SONDE_KERNEL_SOURCE_DISASSEMBLE_H
+#define SONDE_KERNEL_SOURCE_DISASSEMBLE_H
 
 #include <stddef.h>
 #include <stdint.h>

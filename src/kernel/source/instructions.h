@@ -1,6 +1,6 @@
 /* What single instructions of a report's kernels did, with their text and the source lines they come from. */
-#ifndef SONDE_KERNEL_SOURCE_H
-#define SONDE_KERNEL_SOURCE_H
+#ifndef SONDE_KERNEL_SOURCE_INSTRUCTIONS_H
+#define SONDE_KERNEL_SOURCE_INSTRUCTIONS_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* Names of instructions (SASS), as disassemblers write them. */
-#ifndef SONDE_KERNEL_OPCODE_H
-#define SONDE_KERNEL_OPCODE_H
+#ifndef SONDE_KERNEL_SOURCE_OPCODE_H
+#define SONDE_KERNEL_SOURCE_OPCODE_H
 
 #include <stdbool.h>
 #include <stddef.h>

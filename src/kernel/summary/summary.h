@@ -1,6 +1,6 @@
 /* What came of launches that are summed up together. Private to src/kernel. */
-#ifndef SONDE_KERNEL_SUMMARY_H
-#define SONDE_KERNEL_SUMMARY_H
+#ifndef SONDE_KERNEL_SUMMARY_SUMMARY_H
+#define SONDE_KERNEL_SUMMARY_SUMMARY_H
 
 #include "kernel/pages/text.h"
 #include "kernel/summary/group.h"

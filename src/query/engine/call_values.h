@@ -1,8 +1,8 @@
 /* Values of GPU work that come from the call that started it, or from the NVTX range around that. In mapped tables:
  * CONVERT_CALL, with the value in `other`, the correlation in `column`, and for ranges the graph's node in `constant`
  * (CALL_NO_NODE: the work is of none). */
-#ifndef SONDE_QUERY_CALL_VALUES_H
-#define SONDE_QUERY_CALL_VALUES_H
+#ifndef SONDE_QUERY_ENGINE_CALL_VALUES_H
+#define SONDE_QUERY_ENGINE_CALL_VALUES_H
 
 #include "query/engine/scan.h"
 

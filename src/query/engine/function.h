@@ -1,7 +1,7 @@
 /* What table-valued functions share: arguments are hidden columns behind the results. Other virtual
  * tables are connected in the same way. */
-#ifndef SONDE_QUERY_FUNCTION_H
-#define SONDE_QUERY_FUNCTION_H
+#ifndef SONDE_QUERY_ENGINE_FUNCTION_H
+#define SONDE_QUERY_ENGINE_FUNCTION_H
 
 #include "fmt/nsys/columns.h"
 #include "query/internal.h"

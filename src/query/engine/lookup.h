@@ -1,7 +1,7 @@
 /* Rows found again and again: an index over a key column, made when a join asks for it, and the decoded groups
  * that were read last. */
-#ifndef SONDE_QUERY_LOOKUP_H
-#define SONDE_QUERY_LOOKUP_H
+#ifndef SONDE_QUERY_ENGINE_LOOKUP_H
+#define SONDE_QUERY_ENGINE_LOOKUP_H
 
 #include "query/engine/scan.h"
 

@@ -1,7 +1,7 @@
 /* Rows of a mapped table in an order that a statement asks for. Tracks are sorted by time, and what a row
  * inherits from its track is one value for all of them: a merge of the tracks takes the place of a sort. */
-#ifndef SONDE_QUERY_MAPPED_ORDER_H
-#define SONDE_QUERY_MAPPED_ORDER_H
+#ifndef SONDE_QUERY_ENGINE_MAPPED_ORDER_H
+#define SONDE_QUERY_ENGINE_MAPPED_ORDER_H
 
 #include "query/engine/scan.h"
 

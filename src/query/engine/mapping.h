@@ -1,8 +1,8 @@
 /* How SQL tables are made of a report's columns, as data: a table has columns and
  * one or more sources; a source is a table of the report and says where values come from that the columns do not say.
  * Those of nsys are in fmt/nsys/events.def. */
-#ifndef SONDE_QUERY_MAPPING_H
-#define SONDE_QUERY_MAPPING_H
+#ifndef SONDE_QUERY_ENGINE_MAPPING_H
+#define SONDE_QUERY_ENGINE_MAPPING_H
 
 #include <stdint.h>
 

@@ -1,6 +1,6 @@
 /* The words in which tables are described. */
-#ifndef SONDE_QUERY_MAPPING_WORDS_H
-#define SONDE_QUERY_MAPPING_WORDS_H
+#ifndef SONDE_QUERY_ENGINE_MAPPING_WORDS_H
+#define SONDE_QUERY_ENGINE_MAPPING_WORDS_H
 
 #include <stddef.h>
 

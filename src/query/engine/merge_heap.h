@@ -1,6 +1,6 @@
 /* What is merged next, on top of the others: lanes of rows by rank, then key, then place in memory. */
-#ifndef SONDE_QUERY_MERGE_HEAP_H
-#define SONDE_QUERY_MERGE_HEAP_H
+#ifndef SONDE_QUERY_ENGINE_MERGE_HEAP_H
+#define SONDE_QUERY_ENGINE_MERGE_HEAP_H
 
 #include <stddef.h>
 #include <stdint.h>

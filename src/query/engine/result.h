@@ -1,6 +1,6 @@
 /* A value of a vector as the result of an SQLite function or column. */
-#ifndef SONDE_QUERY_RESULT_H
-#define SONDE_QUERY_RESULT_H
+#ifndef SONDE_QUERY_ENGINE_RESULT_H
+#define SONDE_QUERY_ENGINE_RESULT_H
 
 #include "query/engine/scan.h"
 

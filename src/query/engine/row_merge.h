@@ -1,7 +1,7 @@
 /* Rows of a mapped table in order of start, or of another number that mostly grows along a track. Groups are merged: as many
  * are decoded at a time as have rows of the same time, and only what stands out of order within one is sorted. */
-#ifndef SONDE_QUERY_ROW_MERGE_H
-#define SONDE_QUERY_ROW_MERGE_H
+#ifndef SONDE_QUERY_ENGINE_ROW_MERGE_H
+#define SONDE_QUERY_ENGINE_ROW_MERGE_H
 
 #include "query/engine/scan.h"
 

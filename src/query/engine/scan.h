@@ -1,7 +1,7 @@
 /* Reading a mapped table group by group: columns become vectors when they are
  * asked for, so that what a query does not touch is never decoded. */
-#ifndef SONDE_QUERY_SCAN_H
-#define SONDE_QUERY_SCAN_H
+#ifndef SONDE_QUERY_ENGINE_SCAN_H
+#define SONDE_QUERY_ENGINE_SCAN_H
 
 #include <sqlite3.h>
 

@@ -1,8 +1,8 @@
 /* Which rows count. A scope is set once, before anything is asked; from then on every table and every table-valued
  * function shows only what lies in it: events that touch a span of time, or that happened within chosen ranges
  * (docs/stats.md, "Filters"). Ranges chosen are NVTX ranges and, in imported traces, slices of a thread. */
-#ifndef SONDE_QUERY_SCOPE_H
-#define SONDE_QUERY_SCOPE_H
+#ifndef SONDE_QUERY_ENGINE_SCOPE_H
+#define SONDE_QUERY_ENGINE_SCOPE_H
 
 #include "query/query.h"
 

@@ -1,6 +1,6 @@
 /* Shared by the files that make and use scopes. */
-#ifndef SONDE_QUERY_SCOPE_INTERNAL_H
-#define SONDE_QUERY_SCOPE_INTERNAL_H
+#ifndef SONDE_QUERY_ENGINE_SCOPE_INTERNAL_H
+#define SONDE_QUERY_ENGINE_SCOPE_INTERNAL_H
 
 #include "query/internal.h"
 #include "query/engine/scope.h"

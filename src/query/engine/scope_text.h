@@ -1,6 +1,6 @@
 /* What people write to choose ranges and times. */
-#ifndef SONDE_QUERY_SCOPE_TEXT_H
-#define SONDE_QUERY_SCOPE_TEXT_H
+#ifndef SONDE_QUERY_ENGINE_SCOPE_TEXT_H
+#define SONDE_QUERY_ENGINE_SCOPE_TEXT_H
 
 #include <stddef.h>
 #include <stdint.h>

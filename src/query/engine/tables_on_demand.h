@@ -1,8 +1,8 @@
 /* Tables with nsys's names. They are made when a statement first names them, or asks what there is: making all takes
  * longer than most statements. Those for which the report has something are in `main`, where sqlite_master lists them;
  * the others are in `temp`: they can be asked, and are empty. */
-#ifndef SONDE_QUERY_LISTED_H
-#define SONDE_QUERY_LISTED_H
+#ifndef SONDE_QUERY_ENGINE_TABLES_ON_DEMAND_H
+#define SONDE_QUERY_ENGINE_TABLES_ON_DEMAND_H
 
 struct query;
 

@@ -1,8 +1,8 @@
 /* Values that only the readable tables have (view_tables.c): numbers become words, what they refer to becomes
  * a name. In mapped tables CONVERT_VIEW, with the value in `other`; CONVERT_TRACK_VIEW for what is one for a whole
  * track. */
-#ifndef SONDE_QUERY_VIEW_VALUES_H
-#define SONDE_QUERY_VIEW_VALUES_H
+#ifndef SONDE_QUERY_ENGINE_VIEW_VALUES_H
+#define SONDE_QUERY_ENGINE_VIEW_VALUES_H
 
 #include "fmt/gpu_enums.h"
 #include "query/engine/scan.h"

@@ -1,6 +1,6 @@
 /* Names with their numbers folded: layer_12_ffn and layer_7_ffn are both layer_#_ffn. */
-#ifndef SONDE_QUERY_FOLD_H
-#define SONDE_QUERY_FOLD_H
+#ifndef SONDE_QUERY_FUNCTIONS_FOLD_H
+#define SONDE_QUERY_FUNCTIONS_FOLD_H
 
 #include <stddef.h>
 #include <stdint.h>

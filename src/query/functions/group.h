@@ -1,6 +1,6 @@
 /* Values of a column grouped by keys, read from columns by a few threads. */
-#ifndef SONDE_QUERY_GROUP_H
-#define SONDE_QUERY_GROUP_H
+#ifndef SONDE_QUERY_FUNCTIONS_GROUP_H
+#define SONDE_QUERY_FUNCTIONS_GROUP_H
 
 #include "base/hash_index.h"
 #include "query/functions/request.h"

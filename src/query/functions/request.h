@@ -1,6 +1,6 @@
 /* What a table-valued function is asked: a table, key columns, a filter. */
-#ifndef SONDE_QUERY_REQUEST_H
-#define SONDE_QUERY_REQUEST_H
+#ifndef SONDE_QUERY_FUNCTIONS_REQUEST_H
+#define SONDE_QUERY_FUNCTIONS_REQUEST_H
 
 #include "query/engine/scan.h"
 

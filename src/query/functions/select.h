@@ -1,6 +1,6 @@
 /* Order statistics of whole numbers without sorting all of them. */
-#ifndef SONDE_QUERY_SELECT_H
-#define SONDE_QUERY_SELECT_H
+#ifndef SONDE_QUERY_FUNCTIONS_SELECT_H
+#define SONDE_QUERY_FUNCTIONS_SELECT_H
 
 #include <stddef.h>
 #include <stdint.h>

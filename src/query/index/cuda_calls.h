@@ -1,8 +1,8 @@
 /* Which call started which work on a GPU: by correlation id, within a process. Only calls that did start some are kept, in
  * the order of their correlations, and of them only what is asked for. Loaded when first asked for, once per open report;
  * a report is untrusted, so whatever points nowhere is simply not found. */
-#ifndef SONDE_QUERY_CUDA_CORRELATE_H
-#define SONDE_QUERY_CUDA_CORRELATE_H
+#ifndef SONDE_QUERY_INDEX_CUDA_CALLS_H
+#define SONDE_QUERY_INDEX_CUDA_CALLS_H
 
 #include "query/internal.h"
 

@@ -1,6 +1,6 @@
 /* What rows of CUDA and GPU work refer to: launches, streams, contexts, metrics. Loaded once per report. */
-#ifndef SONDE_QUERY_CUDA_INDEX_H
-#define SONDE_QUERY_CUDA_INDEX_H
+#ifndef SONDE_QUERY_INDEX_CUDA_INDEX_H
+#define SONDE_QUERY_INDEX_CUDA_INDEX_H
 
 #include "query/index/index.h"
 

@@ -1,7 +1,7 @@
 /* What a function does with a file, told by its name. Values are those of
  * ENUM_OSRT_FILE_ACCESS_EVENT_TYPE. */
-#ifndef SONDE_QUERY_FILE_CALLS_H
-#define SONDE_QUERY_FILE_CALLS_H
+#ifndef SONDE_QUERY_INDEX_FILE_CALLS_H
+#define SONDE_QUERY_INDEX_FILE_CALLS_H
 
 enum file_call {
 	FILE_CALL_OTHER = 0,

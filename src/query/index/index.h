@@ -1,8 +1,8 @@
 /* The small tables of a report, loaded once and found by key: who a track, a
  * thread, a process or a domain is. A few dozen bytes per row; the large tables
  * are never loaded. */
-#ifndef SONDE_QUERY_INDEX_H
-#define SONDE_QUERY_INDEX_H
+#ifndef SONDE_QUERY_INDEX_INDEX_H
+#define SONDE_QUERY_INDEX_INDEX_H
 
 #include <stddef.h>
 #include <stdint.h>

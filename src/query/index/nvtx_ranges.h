@@ -1,8 +1,8 @@
 /* NVTX ranges that begin and end on one thread, and which of them a CUDA call was made in. Push/pop and start/end
  * ranges of all domains are looked at together: a range contains whatever begins and ends within it on its thread.
  * Loaded when first asked for. */
-#ifndef SONDE_QUERY_NVTX_RANGES_H
-#define SONDE_QUERY_NVTX_RANGES_H
+#ifndef SONDE_QUERY_INDEX_NVTX_RANGES_H
+#define SONDE_QUERY_INDEX_NVTX_RANGES_H
 
 #include "query/index/cuda_calls.h"
 

@@ -1,6 +1,6 @@
 /* Work shared among a few threads: each calls `work` with its own number. */
-#ifndef SONDE_QUERY_PARALLEL_H
-#define SONDE_QUERY_PARALLEL_H
+#ifndef SONDE_QUERY_INDEX_PARALLEL_H
+#define SONDE_QUERY_INDEX_PARALLEL_H
 
 #define PARALLEL_MAX 8
 

@@ -1,8 +1,8 @@
 /* One string id per text. Strings with the same text may have several ids (a name
  * that was registered and later given literally): as keys they are one. The first id asked
  * about stands for its text for as long as the report is open. */
-#ifndef SONDE_QUERY_CANON_H
-#define SONDE_QUERY_CANON_H
+#ifndef SONDE_QUERY_INDEX_SAME_TEXT_H
+#define SONDE_QUERY_INDEX_SAME_TEXT_H
 
 #include <stddef.h>
 #include <stdint.h>

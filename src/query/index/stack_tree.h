@@ -1,7 +1,7 @@
 /* The report's stacks, as functions: loaded when first asked for. A report is untrusted: what
  * points nowhere is no caller, and a parent is always before its children, so every walk ends. */
-#ifndef SONDE_QUERY_STACK_TREE_H
-#define SONDE_QUERY_STACK_TREE_H
+#ifndef SONDE_QUERY_INDEX_STACK_TREE_H
+#define SONDE_QUERY_INDEX_STACK_TREE_H
 
 #include "base/buf.h"
 #include "query/internal.h"

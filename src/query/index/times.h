@@ -1,6 +1,6 @@
 /* Arithmetic on values of a report is modulo 2^64 (docs/formats/report.md). */
-#ifndef SONDE_QUERY_TIMES_H
-#define SONDE_QUERY_TIMES_H
+#ifndef SONDE_QUERY_INDEX_TIMES_H
+#define SONDE_QUERY_INDEX_TIMES_H
 
 #include <stdint.h>
 

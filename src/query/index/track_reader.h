@@ -1,6 +1,6 @@
 /* Walking one track's rows in order of start, one group in memory at a time. */
-#ifndef SONDE_QUERY_TRACK_READER_H
-#define SONDE_QUERY_TRACK_READER_H
+#ifndef SONDE_QUERY_INDEX_TRACK_READER_H
+#define SONDE_QUERY_INDEX_TRACK_READER_H
 
 #include "query/internal.h"
 

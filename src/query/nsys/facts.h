@@ -1,6 +1,6 @@
 /* Shared by the files of facts. */
-#ifndef SONDE_QUERY_FACTS_H
-#define SONDE_QUERY_FACTS_H
+#ifndef SONDE_QUERY_NSYS_FACTS_H
+#define SONDE_QUERY_NSYS_FACTS_H
 
 #include "fmt/nsys/columns.h"
 #include "query/internal.h"

@@ -1,7 +1,7 @@
 /* Tables of nsys that Sonde records nothing for: rows of them are in reports that were imported (ingest/nsys/generic.c), and
  * statements made for nsys's files find them in every report, empty. */
-#ifndef SONDE_QUERY_NSYS_OTHERS_H
-#define SONDE_QUERY_NSYS_OTHERS_H
+#ifndef SONDE_QUERY_NSYS_UNRECORDED_H
+#define SONDE_QUERY_NSYS_UNRECORDED_H
 
 #include <stddef.h>
 #include <stdint.h>

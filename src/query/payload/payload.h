@@ -1,6 +1,6 @@
 /* Binary payloads of NVTX events as JSON, by the schemas the program registered. */
-#ifndef SONDE_QUERY_PAYLOAD_H
-#define SONDE_QUERY_PAYLOAD_H
+#ifndef SONDE_QUERY_PAYLOAD_PAYLOAD_H
+#define SONDE_QUERY_PAYLOAD_PAYLOAD_H
 
 #include "base/buf.h"
 #include "query/internal.h"

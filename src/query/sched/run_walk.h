@@ -1,7 +1,7 @@
 /* A thread's states, found by walking its runs on CPUs (table RUN) and its OS runtime calls
  * (table OSRT) at the same time: docs/cpu.md, "States of a thread". */
-#ifndef SONDE_QUERY_RUN_WALK_H
-#define SONDE_QUERY_RUN_WALK_H
+#ifndef SONDE_QUERY_SCHED_RUN_WALK_H
+#define SONDE_QUERY_SCHED_RUN_WALK_H
 
 #include "query/index/times.h"
 #include "query/index/track_reader.h"

@@ -1,7 +1,7 @@
 /* How often, and how long, a report's stacks were met: samples, calls of the OS runtime, or
  * the time threads were off the CPU, by stack and by who it was. */
-#ifndef SONDE_QUERY_STACK_WEIGHTS_H
-#define SONDE_QUERY_STACK_WEIGHTS_H
+#ifndef SONDE_QUERY_STACKS_WEIGHTS_H
+#define SONDE_QUERY_STACKS_WEIGHTS_H
 
 #include "query/functions/request.h"
 #include "query/index/stack_tree.h"

@@ -2,8 +2,8 @@
  *
  * A process of its own takes them there (sonde-attach): the recorder has to answer agents meanwhile, and may be killed;
  * the agents are fetched out then all the same. */
-#ifndef SONDE_RECORD_ATTACH_H
-#define SONDE_RECORD_ATTACH_H
+#ifndef SONDE_RECORD_CONTROL_ATTACH_H
+#define SONDE_RECORD_CONTROL_ATTACH_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 /* What agents in CUDA programs are told, and why there may be nothing from them. */
-#ifndef SONDE_RECORD_CUDA_PAGE_H
-#define SONDE_RECORD_CUDA_PAGE_H
+#ifndef SONDE_RECORD_CONTROL_CUDA_PAGE_H
+#define SONDE_RECORD_CONTROL_CUDA_PAGE_H
 
 #include "record/profile_options.h"
 #include "ring/ring_layout.h"

@@ -1,6 +1,6 @@
 /* The end of a recording. */
-#ifndef SONDE_RECORD_FINISH_H
-#define SONDE_RECORD_FINISH_H
+#ifndef SONDE_RECORD_CONTROL_FINISH_H
+#define SONDE_RECORD_CONTROL_FINISH_H
 
 #include "record/control/recorder.h"
 

@@ -1,7 +1,7 @@
 /* The flight recorder: the file keeps the last part of the recording, and reports of it are written when something happens
  * (record/session/trigger.h), each by a copy of this process. docs/flight.md. All of this in the main thread. */
-#ifndef SONDE_RECORD_FLIGHT_H
-#define SONDE_RECORD_FLIGHT_H
+#ifndef SONDE_RECORD_CONTROL_FLIGHT_H
+#define SONDE_RECORD_CONTROL_FLIGHT_H
 
 #include "record/control/recorder.h"
 #include "record/session/trigger.h"

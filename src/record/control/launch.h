@@ -1,6 +1,6 @@
 /* Starting the target: its environment, and the moment before its exec. */
-#ifndef SONDE_RECORD_LAUNCH_H
-#define SONDE_RECORD_LAUNCH_H
+#ifndef SONDE_RECORD_CONTROL_LAUNCH_H
+#define SONDE_RECORD_CONTROL_LAUNCH_H
 
 #include <signal.h>
 #include <sys/types.h>

@@ -1,6 +1,6 @@
 /* Messages between the command line's process and its recorder, over a socket pair. */
-#ifndef SONDE_RECORD_CONTROL_H
-#define SONDE_RECORD_CONTROL_H
+#ifndef SONDE_RECORD_CONTROL_MESSAGES_H
+#define SONDE_RECORD_CONTROL_MESSAGES_H
 
 #include <stdint.h>
 

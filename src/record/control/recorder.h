@@ -1,7 +1,7 @@
 /* The recorder process: its main thread answers agents and the command line and watches
  * processes; the drain thread (record/drain/drain.h) does the rest. */
-#ifndef SONDE_RECORD_RECORDER_H
-#define SONDE_RECORD_RECORDER_H
+#ifndef SONDE_RECORD_CONTROL_RECORDER_H
+#define SONDE_RECORD_CONTROL_RECORDER_H
 
 #include <stdint.h>
 #include <sys/types.h>

@@ -1,7 +1,7 @@
 /* The recorder's side of a session: answers commands (record/requests/requests.h), begins and ends captures. All of it in the
  * main thread. */
-#ifndef SONDE_RECORD_STEERING_H
-#define SONDE_RECORD_STEERING_H
+#ifndef SONDE_RECORD_CONTROL_STEERING_H
+#define SONDE_RECORD_CONTROL_STEERING_H
 
 #include "record/profile_options.h"
 #include "record/control/recorder.h"

@@ -1,6 +1,6 @@
 /* From the bytes of a ring to rows. */
-#ifndef SONDE_RECORD_DECODE_H
-#define SONDE_RECORD_DECODE_H
+#ifndef SONDE_RECORD_DRAIN_DECODE_H
+#define SONDE_RECORD_DRAIN_DECODE_H
 
 #include "record/session/session.h"
 

@@ -1,7 +1,7 @@
 /* The drain thread: reads the rings, decodes, writes the report. The other thread of the
  * recorder (which answers agents and the command line) talks to it through a mailbox. */
-#ifndef SONDE_RECORD_DRAIN_H
-#define SONDE_RECORD_DRAIN_H
+#ifndef SONDE_RECORD_DRAIN_DRAIN_H
+#define SONDE_RECORD_DRAIN_DRAIN_H
 
 #include <pthread.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 /* OS runtime calls: rows of OSRT with their stacks and files, and rows of FILE. */
-#ifndef SONDE_RECORD_OSRT_H
-#define SONDE_RECORD_OSRT_H
+#ifndef SONDE_RECORD_DRAIN_OSRT_H
+#define SONDE_RECORD_DRAIN_OSRT_H
 
 #include "record/profile_options.h"
 #include "record/session/session.h"

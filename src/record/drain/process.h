@@ -1,6 +1,6 @@
 /* Processes as the drain thread sees them. */
-#ifndef SONDE_RECORD_PROCESS_H
-#define SONDE_RECORD_PROCESS_H
+#ifndef SONDE_RECORD_DRAIN_PROCESS_H
+#define SONDE_RECORD_DRAIN_PROCESS_H
 
 #include "record/session/session.h"
 

@@ -1,6 +1,6 @@
 /* Threads of traced processes and what each has open. */
-#ifndef SONDE_RECORD_THREAD_H
-#define SONDE_RECORD_THREAD_H
+#ifndef SONDE_RECORD_DRAIN_THREAD_H
+#define SONDE_RECORD_DRAIN_THREAD_H
 
 #include "record/session/session.h"
 

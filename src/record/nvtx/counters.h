@@ -1,6 +1,6 @@
 /* Samples of NVTX counters. */
-#ifndef SONDE_RECORD_COUNTERS_H
-#define SONDE_RECORD_COUNTERS_H
+#ifndef SONDE_RECORD_NVTX_COUNTERS_H
+#define SONDE_RECORD_NVTX_COUNTERS_H
 
 #include "record/session/session.h"
 

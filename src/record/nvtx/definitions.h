@@ -1,7 +1,7 @@
 /* Names given by processes: domains, registered strings, categories, resources,
  * schemas, counters. */
-#ifndef SONDE_RECORD_DEFINITIONS_H
-#define SONDE_RECORD_DEFINITIONS_H
+#ifndef SONDE_RECORD_NVTX_DEFINITIONS_H
+#define SONDE_RECORD_NVTX_DEFINITIONS_H
 
 #include "record/session/session.h"
 

@@ -1,6 +1,6 @@
 /* Binary payloads of events: from pieces in a ring to blobs of the report. */
-#ifndef SONDE_RECORD_PAYLOADS_H
-#define SONDE_RECORD_PAYLOADS_H
+#ifndef SONDE_RECORD_NVTX_PAYLOADS_H
+#define SONDE_RECORD_NVTX_PAYLOADS_H
 
 #include "record/session/session.h"
 

@@ -1,6 +1,6 @@
 /* Push/pop ranges and marks: pairing within a thread and a domain. */
-#ifndef SONDE_RECORD_SLICES_H
-#define SONDE_RECORD_SLICES_H
+#ifndef SONDE_RECORD_NVTX_PUSH_POP_H
+#define SONDE_RECORD_NVTX_PUSH_POP_H
 
 #include "record/session/session.h"
 

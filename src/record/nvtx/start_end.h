@@ -1,6 +1,6 @@
 /* Start/end ranges: begun in one thread, ended in any. */
-#ifndef SONDE_RECORD_RANGES_H
-#define SONDE_RECORD_RANGES_H
+#ifndef SONDE_RECORD_NVTX_START_END_H
+#define SONDE_RECORD_NVTX_START_END_H
 
 #include "record/session/session.h"
 

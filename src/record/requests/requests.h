@@ -1,7 +1,7 @@
 /* Steering a session from other commands: one request and one answer over a socket of the recorder's, which lies in a
  * folder that is the user's alone. docs/sessions.md tells more. */
-#ifndef SONDE_RECORD_STEER_H
-#define SONDE_RECORD_STEER_H
+#ifndef SONDE_RECORD_REQUESTS_REQUESTS_H
+#define SONDE_RECORD_REQUESTS_REQUESTS_H
 
 #include <stdint.h>
 

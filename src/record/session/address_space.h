@@ -1,8 +1,8 @@
 /* Address spaces: what code is mapped where in a process, as far as perf's side-band, the agent
  * and /proc tell. From an address to (module, offset), and from a copied stack to the
  * addresses of its callers. */
-#ifndef SONDE_RECORD_SPACE_H
-#define SONDE_RECORD_SPACE_H
+#ifndef SONDE_RECORD_SESSION_ADDRESS_SPACE_H
+#define SONDE_RECORD_SESSION_ADDRESS_SPACE_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 /* What address_space.c, address_space_proc.c and stacks.c share. */
-#ifndef SONDE_RECORD_SPACE_INTERNAL_H
-#define SONDE_RECORD_SPACE_INTERNAL_H
+#ifndef SONDE_RECORD_SESSION_ADDRESS_SPACE_INTERNAL_H
+#define SONDE_RECORD_SESSION_ADDRESS_SPACE_INTERNAL_H
 
 #include "base/idmap.h"
 #include "record/session/module.h"

@@ -1,6 +1,6 @@
 /* What is known about frames when a recording ends, for those who name them (record/stacks/symbols.c). */
-#ifndef SONDE_RECORD_STACKS_INTERNAL_H
-#define SONDE_RECORD_STACKS_INTERNAL_H
+#ifndef SONDE_RECORD_SESSION_FRAMES_H
+#define SONDE_RECORD_SESSION_FRAMES_H
 
 #include <stdint.h>
 

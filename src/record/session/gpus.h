@@ -1,6 +1,6 @@
 /* GPUs: one row each, whoever tells of it: CUDA processes, NVML. What one does not know the other may. */
-#ifndef SONDE_RECORD_GPUS_H
-#define SONDE_RECORD_GPUS_H
+#ifndef SONDE_RECORD_SESSION_GPUS_H
+#define SONDE_RECORD_SESSION_GPUS_H
 
 #include <stdint.h>
 

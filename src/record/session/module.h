@@ -1,7 +1,7 @@
 /* Modules: the files (and other things) that code is mapped from. One is made when something is
  * mapped; it gets its row, and its file is opened, when the first frame lies in it. */
-#ifndef SONDE_RECORD_MODULE_H
-#define SONDE_RECORD_MODULE_H
+#ifndef SONDE_RECORD_SESSION_MODULE_H
+#define SONDE_RECORD_SESSION_MODULE_H
 
 #include <stddef.h>
 #include <stdint.h>

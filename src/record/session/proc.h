@@ -1,6 +1,6 @@
 /* What /proc says of a process. */
-#ifndef SONDE_RECORD_PROC_H
-#define SONDE_RECORD_PROC_H
+#ifndef SONDE_RECORD_SESSION_PROC_H
+#define SONDE_RECORD_SESSION_PROC_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 /* The threads of a process that runs, and of the processes below it, as /proc tells. */
-#ifndef SONDE_RECORD_TREE_H
-#define SONDE_RECORD_TREE_H
+#ifndef SONDE_RECORD_SESSION_PROCESS_TREE_H
+#define SONDE_RECORD_SESSION_PROCESS_TREE_H
 
 #include <stddef.h>
 #include <stdint.h>

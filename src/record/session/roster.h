@@ -3,8 +3,8 @@
  * which are read later but tell the exact times.
  *
  * Agents attach in the thread that answers them; everything else happens in the drain thread. */
-#ifndef SONDE_RECORD_ROSTER_H
-#define SONDE_RECORD_ROSTER_H
+#ifndef SONDE_RECORD_SESSION_ROSTER_H
+#define SONDE_RECORD_SESSION_ROSTER_H
 
 #include <pthread.h>
 #include <stdatomic.h>

@@ -1,7 +1,7 @@
 /* What the drain thread knows: the report being written, the clock, the processes
  * and threads seen so far. One thread uses all of this. */
-#ifndef SONDE_RECORD_SESSION_H
-#define SONDE_RECORD_SESSION_H
+#ifndef SONDE_RECORD_SESSION_SESSION_H
+#define SONDE_RECORD_SESSION_SESSION_H
 
 #include <stddef.h>
 #include <stdint.h>

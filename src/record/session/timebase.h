@@ -3,8 +3,8 @@
  * Fine snapshots (one per batch of records) make the joints of the conversion;
  * one in about 50 ms is kept for good, in memory for stamps that come late and in the
  * report's clock table. */
-#ifndef SONDE_RECORD_TIMEBASE_H
-#define SONDE_RECORD_TIMEBASE_H
+#ifndef SONDE_RECORD_SESSION_TIMEBASE_H
+#define SONDE_RECORD_SESSION_TIMEBASE_H
 
 #include <stdint.h>
 

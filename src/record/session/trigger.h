@@ -1,7 +1,7 @@
 /* What makes the flight recorder write a report, as the drain thread sees it: a mark, a range that took long, one that does not
  * end. The other thread is told through a pipe. */
-#ifndef SONDE_RECORD_TRIGGER_H
-#define SONDE_RECORD_TRIGGER_H
+#ifndef SONDE_RECORD_SESSION_TRIGGER_H
+#define SONDE_RECORD_SESSION_TRIGGER_H
 
 #include <stddef.h>
 #include <stdint.h>

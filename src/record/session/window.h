@@ -1,6 +1,6 @@
 /* The capture window: when modules record. Several may follow each other in one recording. */
-#ifndef SONDE_RECORD_WINDOW_H
-#define SONDE_RECORD_WINDOW_H
+#ifndef SONDE_RECORD_SESSION_WINDOW_H
+#define SONDE_RECORD_SESSION_WINDOW_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 /* Stacks that a thread wrote into its ring (RECORD_STACK) and the call they belong to: gathered, unwound, interned. */
-#ifndef SONDE_RECORD_CALL_STACK_H
-#define SONDE_RECORD_CALL_STACK_H
+#ifndef SONDE_RECORD_STACKS_CALL_STACK_H
+#define SONDE_RECORD_STACKS_CALL_STACK_H
 
 #include "record/session/session.h"
 

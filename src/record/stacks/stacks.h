@@ -1,7 +1,7 @@
 /* Stacks, stored once: frames are (module, offset), a stack is a node of one tree of all callers
  * in the report (tables FRAME and STACK). */
-#ifndef SONDE_RECORD_STACKS_H
-#define SONDE_RECORD_STACKS_H
+#ifndef SONDE_RECORD_STACKS_STACKS_H
+#define SONDE_RECORD_STACKS_STACKS_H
 
 #include <stdint.h>
 

@@ -1,6 +1,6 @@
 /* What a namer finds, as rows of a report: tables SYMBOL and FRAME_SYMBOL. */
-#ifndef SONDE_RECORD_SYMBOL_ROWS_H
-#define SONDE_RECORD_SYMBOL_ROWS_H
+#ifndef SONDE_RECORD_STACKS_SYMBOL_ROWS_H
+#define SONDE_RECORD_STACKS_SYMBOL_ROWS_H
 
 #include "report/writer.h"
 #include "symbol/namer.h"

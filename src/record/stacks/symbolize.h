@@ -1,6 +1,6 @@
 /* Names for a finished report, on any machine that has files with the build-ids it names. */
-#ifndef SONDE_RECORD_SYMBOLIZE_H
-#define SONDE_RECORD_SYMBOLIZE_H
+#ifndef SONDE_RECORD_STACKS_SYMBOLIZE_H
+#define SONDE_RECORD_STACKS_SYMBOLIZE_H
 
 #include <stdbool.h>
 #include <stddef.h>

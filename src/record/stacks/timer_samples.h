@@ -1,6 +1,6 @@
 /* Samples taken by timers in the target (RECORD_SAMPLE), where perf is forbidden. */
-#ifndef SONDE_RECORD_TIMER_SAMPLES_H
-#define SONDE_RECORD_TIMER_SAMPLES_H
+#ifndef SONDE_RECORD_STACKS_TIMER_SAMPLES_H
+#define SONDE_RECORD_STACKS_TIMER_SAMPLES_H
 
 #include <stddef.h>
 #include <stdint.h>

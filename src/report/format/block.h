@@ -1,6 +1,6 @@
 /* Blocks: the unit of writing, checking and skipping. */
-#ifndef SONDE_REPORT_BLOCK_H
-#define SONDE_REPORT_BLOCK_H
+#ifndef SONDE_REPORT_FORMAT_BLOCK_H
+#define SONDE_REPORT_FORMAT_BLOCK_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 /* The bytes of a .sonde file, its .part and its journal; docs/formats/report.md
  * describes them for people who write another reader. Everything is little-endian. */
-#ifndef SONDE_REPORT_FILE_FORMAT_H
-#define SONDE_REPORT_FILE_FORMAT_H
+#ifndef SONDE_REPORT_FORMAT_FILE_FORMAT_H
+#define SONDE_REPORT_FORMAT_FILE_FORMAT_H
 
 #include <stdint.h>
 

@@ -1,7 +1,7 @@
 /* Row sets: up to 65,536 rows of one track, each column stored on its own so that one
  * can be read without the others (start and end of spans go together). */
-#ifndef SONDE_REPORT_ROWSET_H
-#define SONDE_REPORT_ROWSET_H
+#ifndef SONDE_REPORT_FORMAT_ROWSET_H
+#define SONDE_REPORT_FORMAT_ROWSET_H
 
 #include <stddef.h>
 #include <stdint.h>

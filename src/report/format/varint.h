@@ -1,7 +1,7 @@
 /* Numbers of one to ten bytes, seven bits each, lowest first. Reading never goes
  * past the end: a cursor that ran out stays failed and reads zeros. */
-#ifndef SONDE_REPORT_VARINT_H
-#define SONDE_REPORT_VARINT_H
+#ifndef SONDE_REPORT_FORMAT_VARINT_H
+#define SONDE_REPORT_FORMAT_VARINT_H
 
 #include <stddef.h>
 #include <stdint.h>

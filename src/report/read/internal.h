@@ -1,6 +1,6 @@
 /* The reader's parts and what they share. Private to src/report and its tests. */
-#ifndef SONDE_REPORT_READER_INTERNAL_H
-#define SONDE_REPORT_READER_INTERNAL_H
+#ifndef SONDE_REPORT_READ_INTERNAL_H
+#define SONDE_REPORT_READ_INTERNAL_H
 
 #include <pthread.h>
 #include <stdatomic.h>

@@ -1,6 +1,6 @@
 /* Level 0 of the levels of detail: the rows of a set summed up in buckets of time (docs/formats/report.md). */
-#ifndef SONDE_REPORT_DETAIL_H
-#define SONDE_REPORT_DETAIL_H
+#ifndef SONDE_REPORT_WRITE_DETAIL_H
+#define SONDE_REPORT_WRITE_DETAIL_H
 
 #include <stdint.h>
 

@@ -1,6 +1,6 @@
 /* The writer's parts and what they share. Private to src/report and its tests. */
-#ifndef SONDE_REPORT_WRITER_INTERNAL_H
-#define SONDE_REPORT_WRITER_INTERNAL_H
+#ifndef SONDE_REPORT_WRITE_INTERNAL_H
+#define SONDE_REPORT_WRITE_INTERNAL_H
 
 #include "base/idmap.h"
 #include "report/format/block.h"

@@ -1,6 +1,6 @@
 /* Build-ids as texts: hexadecimal, as in reports and in the names of files. */
-#ifndef SONDE_SYMBOL_BUILD_ID_H
-#define SONDE_SYMBOL_BUILD_ID_H
+#ifndef SONDE_SYMBOL_ELF_BUILD_ID_H
+#define SONDE_SYMBOL_ELF_BUILD_ID_H
 
 #include <stddef.h>
 #include <stdint.h>

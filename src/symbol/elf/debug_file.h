@@ -1,7 +1,7 @@
 /* Where the symbols of a stripped file are: its debug file, by build-id or by the name it carries
  * (.gnu_debuglink). What is found is checked to belong to it. */
-#ifndef SONDE_SYMBOL_DEBUG_FILE_H
-#define SONDE_SYMBOL_DEBUG_FILE_H
+#ifndef SONDE_SYMBOL_ELF_DEBUG_FILE_H
+#define SONDE_SYMBOL_ELF_DEBUG_FILE_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 /* An ELF file of unknown origin, opened for reading: nothing in it is believed. */
-#ifndef SONDE_SYMBOL_ELF_FILE_H
-#define SONDE_SYMBOL_ELF_FILE_H
+#ifndef SONDE_SYMBOL_ELF_ELF_FILE_H
+#define SONDE_SYMBOL_ELF_ELF_FILE_H
 
 #include <libelf.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* All that is known about names for the addresses of one ELF file: its own tables, then its debug file's. */
-#ifndef SONDE_SYMBOL_RESOLVE_H
-#define SONDE_SYMBOL_RESOLVE_H
+#ifndef SONDE_SYMBOL_ELF_RESOLVE_H
+#define SONDE_SYMBOL_ELF_RESOLVE_H
 
 #include "symbol/elf/debug_file.h"
 #include "symbol/elf/symtab.h"

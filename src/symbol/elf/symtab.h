@@ -4,8 +4,8 @@
  * Of several symbols that could be meant, people expect: the one that covers the address before one
  * without a size that lies before it; functions before labels; the innermost; and of several at the
  * same place a global name before a local one, then the one with fewer leading underscores. */
-#ifndef SONDE_SYMBOL_SYMTAB_H
-#define SONDE_SYMBOL_SYMTAB_H
+#ifndef SONDE_SYMBOL_ELF_SYMTAB_H
+#define SONDE_SYMBOL_ELF_SYMTAB_H
 
 #include <stdbool.h>
 #include <stddef.h>

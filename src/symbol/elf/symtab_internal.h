@@ -1,6 +1,6 @@
 /* Shared by the parts of a search. */
-#ifndef SONDE_SYMBOL_SYMTAB_INTERNAL_H
-#define SONDE_SYMBOL_SYMTAB_INTERNAL_H
+#ifndef SONDE_SYMBOL_ELF_SYMTAB_INTERNAL_H
+#define SONDE_SYMBOL_ELF_SYMTAB_INTERNAL_H
 
 #include <gelf.h>
 

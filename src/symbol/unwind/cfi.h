@@ -1,7 +1,7 @@
 /* Call frame information of an ELF file: for an address, where the caller's registers are. Rows are
  * read when they are first asked for, and kept. */
-#ifndef SONDE_SYMBOL_CFI_H
-#define SONDE_SYMBOL_CFI_H
+#ifndef SONDE_SYMBOL_UNWIND_CFI_H
+#define SONDE_SYMBOL_UNWIND_CFI_H
 
 #include <elfutils/libdw.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* DWARF expressions as call frame information has them, evaluated on a copy of the stack. */
-#ifndef SONDE_SYMBOL_CFI_EXPRESSION_H
-#define SONDE_SYMBOL_CFI_EXPRESSION_H
+#ifndef SONDE_SYMBOL_UNWIND_CFI_EXPRESSION_H
+#define SONDE_SYMBOL_UNWIND_CFI_EXPRESSION_H
 
 #include <stdint.h>
 

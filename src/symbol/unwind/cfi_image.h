@@ -3,8 +3,8 @@
  * (gold) would go through it entry by entry. The image has the headers, the sorted table of .eh_frame_hdr and,
  * once cfi_image_load() was asked for an address, the entries that are about it; libdw finds its way
  * through the segments. */
-#ifndef SONDE_SYMBOL_CFI_IMAGE_H
-#define SONDE_SYMBOL_CFI_IMAGE_H
+#ifndef SONDE_SYMBOL_UNWIND_CFI_IMAGE_H
+#define SONDE_SYMBOL_UNWIND_CFI_IMAGE_H
 
 #include <libelf.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* From registers and a copy of the stack to the addresses of the callers. */
-#ifndef SONDE_SYMBOL_UNWIND_H
-#define SONDE_SYMBOL_UNWIND_H
+#ifndef SONDE_SYMBOL_UNWIND_UNWIND_H
+#define SONDE_SYMBOL_UNWIND_UNWIND_H
 
 #include <errno.h>
 #include <stddef.h>

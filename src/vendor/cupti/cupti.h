@@ -1,7 +1,7 @@
 /* CUPTI, loaded at run time: no policy here. Structures of records and callbacks are in
  * activity.h and callbacks.h. */
-#ifndef SONDE_VENDOR_CUPTI_H
-#define SONDE_VENDOR_CUPTI_H
+#ifndef SONDE_VENDOR_CUPTI_CUPTI_H
+#define SONDE_VENDOR_CUPTI_CUPTI_H
 
 #include <stddef.h>
 #include <stdint.h>

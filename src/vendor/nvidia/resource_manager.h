@@ -1,7 +1,7 @@
 /* Calls into the driver's resource manager through /dev/nvidiactl, as the published sources of the kernel module describe them
  * (open-gpu-kernel-modules). Each returns 0, a negative errno where the kernel refused, or the driver's own status (above 0). */
-#ifndef SONDE_VENDOR_NVIDIA_RM_H
-#define SONDE_VENDOR_NVIDIA_RM_H
+#ifndef SONDE_VENDOR_NVIDIA_RESOURCE_MANAGER_H
+#define SONDE_VENDOR_NVIDIA_RESOURCE_MANAGER_H
 
 #include <stdint.h>
 

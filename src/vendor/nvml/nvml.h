@@ -1,6 +1,6 @@
 /* NVML (libnvidia-ml.so.1, part of the driver), loaded at run time: no policy here. */
-#ifndef SONDE_VENDOR_NVML_H
-#define SONDE_VENDOR_NVML_H
+#ifndef SONDE_VENDOR_NVML_NVML_H
+#define SONDE_VENDOR_NVML_NVML_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 /* NVPerf (libnvperf_host.so), the library below CUPTI: blocks of parameters, laid out as its headers have them and begun as CUPTI's are
  * (PM_PARAMETERS). */
-#ifndef SONDE_VENDOR_NVPERF_H
-#define SONDE_VENDOR_NVPERF_H
+#ifndef SONDE_VENDOR_NVPERF_NVPERF_H
+#define SONDE_VENDOR_NVPERF_NVPERF_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 /* Trees of names with a weight: flame graphs. */
-#ifndef SONDE_VIEW_CALL_TREE_H
-#define SONDE_VIEW_CALL_TREE_H
+#ifndef SONDE_VIEW_ANSWERS_CALL_TREE_H
+#define SONDE_VIEW_ANSWERS_CALL_TREE_H
 
 #include "base/idmap.h"
 #include "base/keymap.h"

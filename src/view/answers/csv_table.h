@@ -1,6 +1,6 @@
 /* A table from CSV, as our own formatter writes it. */
-#ifndef SONDE_VIEW_CSV_TABLE_H
-#define SONDE_VIEW_CSV_TABLE_H
+#ifndef SONDE_VIEW_ANSWERS_CSV_TABLE_H
+#define SONDE_VIEW_ANSWERS_CSV_TABLE_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* All events with the name of one of them. */
-#ifndef SONDE_VIEW_ALIKE_H
-#define SONDE_VIEW_ALIKE_H
+#ifndef SONDE_VIEW_ANSWERS_SAME_NAME_H
+#define SONDE_VIEW_ANSWERS_SAME_NAME_H
 
 #include "view/events/event.h"
 

@@ -1,5 +1,5 @@
-#ifndef SONDE_VIEW_STACKS_H
-#define SONDE_VIEW_STACKS_H
+#ifndef SONDE_VIEW_ANSWERS_STACKS_H
+#define SONDE_VIEW_ANSWERS_STACKS_H
 
 #include "view/request/json_out.h"
 #include "view/recording/recording.h"

@@ -1,5 +1,5 @@
-#ifndef SONDE_VIEW_STATISTICS_H
-#define SONDE_VIEW_STATISTICS_H
+#ifndef SONDE_VIEW_ANSWERS_STATISTICS_H
+#define SONDE_VIEW_ANSWERS_STATISTICS_H
 
 #include "base/error.h"
 #include "view/request/json_out.h"

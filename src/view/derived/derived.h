@@ -1,8 +1,8 @@
 /* What is shown but stands in no table as it is shown: which thread had a core, what a thread waited for, ranges on the
  * GPU, memory in use. It is made once, behind the first picture, into a report in a file without a name, and then read like
  * the rows of the report itself, levels of detail included: docs/view.md, "Made rows". */
-#ifndef SONDE_VIEW_MADE_H
-#define SONDE_VIEW_MADE_H
+#ifndef SONDE_VIEW_DERIVED_DERIVED_H
+#define SONDE_VIEW_DERIVED_DERIVED_H
 
 #include <stdatomic.h>
 

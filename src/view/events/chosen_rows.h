@@ -1,6 +1,6 @@
 /* Rows that a request is about. */
-#ifndef SONDE_VIEW_CHOSEN_H
-#define SONDE_VIEW_CHOSEN_H
+#ifndef SONDE_VIEW_EVENTS_CHOSEN_ROWS_H
+#define SONDE_VIEW_EVENTS_CHOSEN_ROWS_H
 
 #include "view/request/params.h"
 #include "view/recording/recording.h"

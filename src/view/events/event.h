@@ -1,6 +1,6 @@
 /* Single events: where they are, and finding them. */
-#ifndef SONDE_VIEW_PLACE_H
-#define SONDE_VIEW_PLACE_H
+#ifndef SONDE_VIEW_EVENTS_EVENT_H
+#define SONDE_VIEW_EVENTS_EVENT_H
 
 #include "view/request/answer.h"
 #include "view/request/json_out.h"

@@ -1,8 +1,8 @@
 /* Work of a stream lies in several tracks where it overlaps, and also where it only arrived out of order: several threads
  * launch into one stream, and their records come one buffer after the other. How it is drawn goes by time: every event is in
  * the first line that is free when it starts. */
-#ifndef SONDE_VIEW_LINES_H
-#define SONDE_VIEW_LINES_H
+#ifndef SONDE_VIEW_EVENTS_LINES_H
+#define SONDE_VIEW_EVENTS_LINES_H
 
 #include <stdatomic.h>
 

@@ -1,6 +1,6 @@
 /* Counts and times by key: a name of some kind of row. */
-#ifndef SONDE_VIEW_NAME_SUMS_H
-#define SONDE_VIEW_NAME_SUMS_H
+#ifndef SONDE_VIEW_EVENTS_NAME_SUMS_H
+#define SONDE_VIEW_EVENTS_NAME_SUMS_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 /* Spans of time, and how much of others they cover. */
-#ifndef SONDE_VIEW_SPANS_H
-#define SONDE_VIEW_SPANS_H
+#ifndef SONDE_VIEW_EVENTS_SPANS_H
+#define SONDE_VIEW_EVENTS_SPANS_H
 
 #include <stddef.h>
 #include <stdint.h>

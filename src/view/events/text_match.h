@@ -1,6 +1,6 @@
 /* Names that have a text in them, whatever its letters' case. */
-#ifndef SONDE_VIEW_MATCH_H
-#define SONDE_VIEW_MATCH_H
+#ifndef SONDE_VIEW_EVENTS_TEXT_MATCH_H
+#define SONDE_VIEW_EVENTS_TEXT_MATCH_H
 
 #include <stdatomic.h>
 

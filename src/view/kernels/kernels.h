@@ -1,6 +1,6 @@
 /* What was counted of kernels, as the page asks for it: read once for each report, and the texts of share/ once for all. */
-#ifndef SONDE_VIEW_KERNELS_H
-#define SONDE_VIEW_KERNELS_H
+#ifndef SONDE_VIEW_KERNELS_KERNELS_H
+#define SONDE_VIEW_KERNELS_KERNELS_H
 
 #include "kernel/results/baseline.h"
 #include "kernel/metrics/glossary.h"

@@ -1,7 +1,7 @@
 /* All rows of a lane summed up in buckets of one width, as level 0 of detail does for each group of rows: wide views read
  * it instead of thousands of groups, and decode a third of the rows that level 0 leaves to them. Made behind the first picture. */
-#ifndef SONDE_VIEW_COARSE_H
-#define SONDE_VIEW_COARSE_H
+#ifndef SONDE_VIEW_RECORDING_COARSE_H
+#define SONDE_VIEW_RECORDING_COARSE_H
 
 #include <stdatomic.h>
 

@@ -1,7 +1,7 @@
 /* What events are called, as 32-bit ids: string ids of the report below NAME_MADE; above, texts made from a kind and a
  * number. */
-#ifndef SONDE_VIEW_NAMES_H
-#define SONDE_VIEW_NAMES_H
+#ifndef SONDE_VIEW_RECORDING_EVENT_NAMES_H
+#define SONDE_VIEW_RECORDING_EVENT_NAMES_H
 
 #include <stdint.h>
 

@@ -1,7 +1,7 @@
 /* A report as the viewer has it: which tracks have rows, where those lie, and how they are put together. What stands here
  * is made when the report is opened and does not change; several threads read it. */
-#ifndef SONDE_VIEW_RECORDING_H
-#define SONDE_VIEW_RECORDING_H
+#ifndef SONDE_VIEW_RECORDING_RECORDING_H
+#define SONDE_VIEW_RECORDING_RECORDING_H
 
 #include <pthread.h>
 #include <stdatomic.h>

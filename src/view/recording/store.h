@@ -1,6 +1,6 @@
 /* Groups of rows, decoded, and summaries of them; those used last are kept, up to a limit. Safe for several threads. */
-#ifndef SONDE_VIEW_STORE_H
-#define SONDE_VIEW_STORE_H
+#ifndef SONDE_VIEW_RECORDING_STORE_H
+#define SONDE_VIEW_RECORDING_STORE_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 /* What the store keeps. */
-#ifndef SONDE_VIEW_STORE_ITEMS_H
-#define SONDE_VIEW_STORE_ITEMS_H
+#ifndef SONDE_VIEW_RECORDING_STORE_ITEMS_H
+#define SONDE_VIEW_RECORDING_STORE_ITEMS_H
 
 #include "view/recording/store.h"
 

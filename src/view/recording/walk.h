@@ -1,6 +1,6 @@
 /* Going over many events, group by group, without keeping them. */
-#ifndef SONDE_VIEW_WALK_H
-#define SONDE_VIEW_WALK_H
+#ifndef SONDE_VIEW_RECORDING_WALK_H
+#define SONDE_VIEW_RECORDING_WALK_H
 
 #include "view/recording/recording.h"
 

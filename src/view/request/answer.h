@@ -1,6 +1,6 @@
 /* What a request is answered with. */
-#ifndef SONDE_VIEW_ANSWER_H
-#define SONDE_VIEW_ANSWER_H
+#ifndef SONDE_VIEW_REQUEST_ANSWER_H
+#define SONDE_VIEW_REQUEST_ANSWER_H
 
 #include "base/buf.h"
 #include "base/error.h"

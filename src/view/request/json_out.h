@@ -1,6 +1,6 @@
 /* JSON into a buffer. Commas come by themselves; the first failure (-ENOMEM) is kept in `r` and the rest is nothing. */
-#ifndef SONDE_VIEW_JSON_OUT_H
-#define SONDE_VIEW_JSON_OUT_H
+#ifndef SONDE_VIEW_REQUEST_JSON_OUT_H
+#define SONDE_VIEW_REQUEST_JSON_OUT_H
 
 #include <stdbool.h>
 #include <stdint.h>

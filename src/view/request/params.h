@@ -1,6 +1,6 @@
 /* What a request's address says. It comes from anywhere: everything is checked. */
-#ifndef SONDE_VIEW_PARAMS_H
-#define SONDE_VIEW_PARAMS_H
+#ifndef SONDE_VIEW_REQUEST_PARAMS_H
+#define SONDE_VIEW_REQUEST_PARAMS_H
 
 #include <stdbool.h>
 #include <stddef.h>

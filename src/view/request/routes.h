@@ -1,6 +1,6 @@
 /* The requests of docs/view.md. */
-#ifndef SONDE_VIEW_ANSWERS_H
-#define SONDE_VIEW_ANSWERS_H
+#ifndef SONDE_VIEW_REQUEST_ROUTES_H
+#define SONDE_VIEW_REQUEST_ROUTES_H
 
 #include "view/request/answer.h"
 

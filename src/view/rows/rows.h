@@ -1,6 +1,6 @@
 /* How lanes become rows: every lane gets a key, and those with equal keys but for the depth and the lane are one row. */
-#ifndef SONDE_VIEW_ROWS_H
-#define SONDE_VIEW_ROWS_H
+#ifndef SONDE_VIEW_ROWS_ROWS_H
+#define SONDE_VIEW_ROWS_ROWS_H
 
 #include "view/recording/recording.h"
 

@@ -1,6 +1,6 @@
 /* A browser of Chromium's family without a window, led by messages over two pipes (its --remote-debugging-pipe). */
-#ifndef SONDE_VIEW_DEVTOOLS_H
-#define SONDE_VIEW_DEVTOOLS_H
+#ifndef SONDE_VIEW_SCREENSHOT_DEVTOOLS_H
+#define SONDE_VIEW_SCREENSHOT_DEVTOOLS_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 /* A picture of the page, as a browser without a window draws it. */
-#ifndef SONDE_VIEW_SCREENSHOT_H
-#define SONDE_VIEW_SCREENSHOT_H
+#ifndef SONDE_VIEW_SCREENSHOT_SCREENSHOT_H
+#define SONDE_VIEW_SCREENSHOT_SCREENSHOT_H
 
 #include <stdbool.h>
 #include <stdint.h>

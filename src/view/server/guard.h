@@ -1,6 +1,6 @@
 /* Who may read: docs/view.md. Secrets are 128 random bits in hexadecimal. */
-#ifndef SONDE_VIEW_GUARD_H
-#define SONDE_VIEW_GUARD_H
+#ifndef SONDE_VIEW_SERVER_GUARD_H
+#define SONDE_VIEW_SERVER_GUARD_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* Threads that compute answers. Jobs come back through a list that a descriptor tells of. */
-#ifndef SONDE_VIEW_POOL_H
-#define SONDE_VIEW_POOL_H
+#ifndef SONDE_VIEW_SERVER_POOL_H
+#define SONDE_VIEW_SERVER_POOL_H
 
 #include <stdbool.h>
 

@@ -1,6 +1,6 @@
 /* The page: files of web/, in the binary. */
-#ifndef SONDE_VIEW_WEB_H
-#define SONDE_VIEW_WEB_H
+#ifndef SONDE_VIEW_SERVER_WEB_H
+#define SONDE_VIEW_SERVER_WEB_H
 
 #include <stddef.h>
 

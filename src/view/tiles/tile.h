@@ -1,6 +1,6 @@
 /* What a lane looks like in 256 buckets of 2^level ns: docs/view.md, "Tiles". */
-#ifndef SONDE_VIEW_TILE_H
-#define SONDE_VIEW_TILE_H
+#ifndef SONDE_VIEW_TILES_TILE_H
+#define SONDE_VIEW_TILES_TILE_H
 
 #include <stdbool.h>
 

@@ -1,6 +1,6 @@
 /* /proc/self/maps, read at once and without the C library: how pages are protected. */
-#ifndef SONDE_AGENT_CORE_MAPS_H
-#define SONDE_AGENT_CORE_MAPS_H
+#ifndef SONDE_AGENT_CORE_ATTACH_MAPS_H
+#define SONDE_AGENT_CORE_ATTACH_MAPS_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 /* What slots held before we changed them (import_tables.c): by their address, in memory of our own, for as long as the process lives. */
-#ifndef SONDE_AGENT_CORE_SLOTS_H
-#define SONDE_AGENT_CORE_SLOTS_H
+#ifndef SONDE_AGENT_CORE_ATTACH_SLOTS_H
+#define SONDE_AGENT_CORE_ATTACH_SLOTS_H
 
 #include <stdatomic.h>
 

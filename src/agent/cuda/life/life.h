@@ -1,6 +1,6 @@
 /* When CUPTI is ours, and when it records: shared by the files that decide it. */
-#ifndef SONDE_AGENT_CUDA_LIFE_H
-#define SONDE_AGENT_CUDA_LIFE_H
+#ifndef SONDE_AGENT_CUDA_LIFE_LIFE_H
+#define SONDE_AGENT_CUDA_LIFE_LIFE_H
 
 #include "agent/cuda/cuda.h"
 

@@ -1,6 +1,6 @@
 /* Threads that end while CUPTI is finalised: CUPTI's destructor of a thread's data must not run meanwhile. */
-#ifndef SONDE_AGENT_CUDA_THREAD_ENDS_H
-#define SONDE_AGENT_CUDA_THREAD_ENDS_H
+#ifndef SONDE_AGENT_CUDA_LIFE_THREAD_ENDS_H
+#define SONDE_AGENT_CUDA_LIFE_THREAD_ENDS_H
 
 #pragma GCC visibility push(hidden)
 

@@ -1,6 +1,6 @@
 /* Memory that CUPTI writes its records into. */
-#ifndef SONDE_AGENT_CUDA_BUFFERS_H
-#define SONDE_AGENT_CUDA_BUFFERS_H
+#ifndef SONDE_AGENT_CUDA_RECORDS_BUFFERS_H
+#define SONDE_AGENT_CUDA_RECORDS_BUFFERS_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 /* Calls of the runtime and the driver: which are recorded, under which names, and which take their stack along. */
-#ifndef SONDE_AGENT_CUDA_CALLS_H
-#define SONDE_AGENT_CUDA_CALLS_H
+#ifndef SONDE_AGENT_CUDA_RECORDS_CALLS_H
+#define SONDE_AGENT_CUDA_RECORDS_CALLS_H
 
 #include <stdint.h>
 

@@ -1,6 +1,6 @@
 /* From CUPTI's times to ticks of the session's clock. */
-#ifndef SONDE_AGENT_CUDA_CLOCK_H
-#define SONDE_AGENT_CUDA_CLOCK_H
+#ifndef SONDE_AGENT_CUDA_RECORDS_CLOCK_H
+#define SONDE_AGENT_CUDA_RECORDS_CLOCK_H
 
 #include <stdint.h>
 

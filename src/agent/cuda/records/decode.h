@@ -1,6 +1,6 @@
 /* CUPTI's records become ring records (fmt/cuda_wire.h). */
-#ifndef SONDE_AGENT_CUDA_DECODE_H
-#define SONDE_AGENT_CUDA_DECODE_H
+#ifndef SONDE_AGENT_CUDA_RECORDS_DECODE_H
+#define SONDE_AGENT_CUDA_RECORDS_DECODE_H
 
 #include "agent/cuda/records/clock.h"
 #include "agent/cuda/cuda.h"

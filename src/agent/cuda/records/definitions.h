@@ -1,6 +1,6 @@
 /* Writing definitions: what is told once and referred to by its number. */
-#ifndef SONDE_AGENT_CUDA_TELL_H
-#define SONDE_AGENT_CUDA_TELL_H
+#ifndef SONDE_AGENT_CUDA_RECORDS_DEFINITIONS_H
+#define SONDE_AGENT_CUDA_RECORDS_DEFINITIONS_H
 
 #include "agent/cuda/cuda.h"
 

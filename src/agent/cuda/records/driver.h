@@ -1,6 +1,6 @@
 /* The few questions asked of the CUDA driver itself, which is in the process already. */
-#ifndef SONDE_AGENT_CUDA_DRIVER_H
-#define SONDE_AGENT_CUDA_DRIVER_H
+#ifndef SONDE_AGENT_CUDA_RECORDS_DRIVER_H
+#define SONDE_AGENT_CUDA_RECORDS_DRIVER_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 /* Numbers for what repeats: names of functions, and ways of launching them. Each is told once, before its first use. */
-#ifndef SONDE_AGENT_CUDA_NAMES_H
-#define SONDE_AGENT_CUDA_NAMES_H
+#ifndef SONDE_AGENT_CUDA_RECORDS_NAMES_H
+#define SONDE_AGENT_CUDA_RECORDS_NAMES_H
 
 #include "fmt/cuda_wire.h"
 

@@ -1,6 +1,6 @@
 /* What CUPTI calls back for. All of it in callbacks, on threads of the program. */
-#ifndef SONDE_AGENT_CUDA_RESOURCES_H
-#define SONDE_AGENT_CUDA_RESOURCES_H
+#ifndef SONDE_AGENT_CUDA_RECORDS_RESOURCES_H
+#define SONDE_AGENT_CUDA_RECORDS_RESOURCES_H
 
 #include "agent/cuda/cuda.h"
 #include "vendor/cupti/callbacks.h"

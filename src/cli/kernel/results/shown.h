@@ -1,6 +1,6 @@
 /* Which sections and metrics of a report are shown: what the options ask for, or else what it was recorded with. */
-#ifndef SONDE_CLI_KERNEL_SHOWN_H
-#define SONDE_CLI_KERNEL_SHOWN_H
+#ifndef SONDE_CLI_KERNEL_RESULTS_SHOWN_H
+#define SONDE_CLI_KERNEL_RESULTS_SHOWN_H
 
 #include "cli/kernel/options.h"
 #include "cli/arguments/string_list.h"

@@ -1,6 +1,6 @@
 /* --clock-control: the clocks of the GPUs stand still while a program's kernels are read. */
-#ifndef SONDE_CLI_KERNEL_CLOCKS_H
-#define SONDE_CLI_KERNEL_CLOCKS_H
+#ifndef SONDE_CLI_KERNEL_RUN_CLOCKS_H
+#define SONDE_CLI_KERNEL_RUN_CLOCKS_H
 
 #include "cli/command.h"
 #include "vendor/nvml/nvml.h"

@@ -1,6 +1,6 @@
 /* sonde kernel: how far it is, and what goes wrong, told as it happens. */
-#ifndef SONDE_CLI_KERNEL_PROGRESS_H
-#define SONDE_CLI_KERNEL_PROGRESS_H
+#ifndef SONDE_CLI_KERNEL_RUN_PROGRESS_H
+#define SONDE_CLI_KERNEL_RUN_PROGRESS_H
 
 #include "cli/command.h"
 #include "record/kernel_choice.h"

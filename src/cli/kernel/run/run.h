@@ -1,6 +1,6 @@
 /* sonde kernel: a program is run, and the counters of its kernels are read. */
-#ifndef SONDE_CLI_KERNEL_RUN_H
-#define SONDE_CLI_KERNEL_RUN_H
+#ifndef SONDE_CLI_KERNEL_RUN_RUN_H
+#define SONDE_CLI_KERNEL_RUN_RUN_H
 
 #include "base/text/secrets.h"
 #include "cli/command.h"

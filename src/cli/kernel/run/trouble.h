@@ -1,6 +1,6 @@
 /* sonde kernel: what to do where counters cannot be read, or kernels do not end. */
-#ifndef SONDE_CLI_KERNEL_TROUBLE_H
-#define SONDE_CLI_KERNEL_TROUBLE_H
+#ifndef SONDE_CLI_KERNEL_RUN_TROUBLE_H
+#define SONDE_CLI_KERNEL_RUN_TROUBLE_H
 
 #include <stdbool.h>
 #include <stdint.h>

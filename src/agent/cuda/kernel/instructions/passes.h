@@ -2,8 +2,8 @@
  *
  * passes.c: which passes, and what they tell. pc_sampling.c: PC sampling. sass.c: SASS metrics. series.c and series_groups.c: PM sampling.
  * cubins.c: cubins, kept for the recorder. */
-#ifndef SONDE_AGENT_KERNEL_SOURCE_H
-#define SONDE_AGENT_KERNEL_SOURCE_H
+#ifndef SONDE_AGENT_CUDA_KERNEL_INSTRUCTIONS_PASSES_H
+#define SONDE_AGENT_CUDA_KERNEL_INSTRUCTIONS_PASSES_H
 
 #include "agent/cuda/kernel/kernel.h"
 #include "vendor/cupti/source.h"

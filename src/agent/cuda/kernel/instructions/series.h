@@ -1,7 +1,7 @@
 /* Metrics over time: which of them can be sampled together on a device (series_groups.c), for which each group takes a run of the
  * kernel (series.c). */
-#ifndef SONDE_AGENT_KERNEL_SERIES_H
-#define SONDE_AGENT_KERNEL_SERIES_H
+#ifndef SONDE_AGENT_CUDA_KERNEL_INSTRUCTIONS_SERIES_H
+#define SONDE_AGENT_CUDA_KERNEL_INSTRUCTIONS_SERIES_H
 
 #include "agent/cuda/kernel/instructions/passes.h"
 
