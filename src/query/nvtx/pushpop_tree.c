@@ -130,7 +130,7 @@ static void link_levels(struct tree_cursor *c)
 	for (size_t i = 0; i < c->level_count; i++) {
 		c->levels[i].first = i == 0 || !same_stack(&c->levels[i - 1], &c->levels[i]);
 		c->levels[i].deeper = i + 1 < c->level_count && same_stack(&c->levels[i], &c->levels[i + 1]) &&
-				      c->levels[i + 1].track[TRACK_DEPTH] == c->levels[i].track[TRACK_DEPTH] + 1;
+				      time_between(c->levels[i].track[TRACK_DEPTH], c->levels[i + 1].track[TRACK_DEPTH]) == 1;
 	}
 }
 

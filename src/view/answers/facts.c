@@ -173,6 +173,7 @@ static int begin(struct facts *f, struct view *v, struct params *p, struct answe
 {
 	TRY(view_recording(v, p, &f->r, err));
 	TRY(params_all_used(p, err));
+	f->left_out = 0;
 	out_begin(&f->j, &a->body);
 	out_open(&f->j, '{');
 	return 0;

@@ -320,7 +320,8 @@ static int compare_firsts(const void *a, const void *b, void *context)
 static int put_range(struct projecting *p, struct ranges *l, uint64_t i)
 {
 	struct beside *beside = l->beside;
-	int64_t depth = l->track[TRACK_DEPTH] + (l->track[TRACK_KIND] == TRACK_NVTX_STARTEND ? START_END_DEPTH : 0);
+	/* A report may have any depth: it wraps. */
+	uint64_t depth = (uint64_t)l->track[TRACK_DEPTH] + (l->track[TRACK_KIND] == TRACK_NVTX_STARTEND ? START_END_DEPTH : 0);
 	struct made_event e = { .start = l->first[i], .end = l->last[i], .name = l->name[i], .lane = l->lane, .index = l->base + i };
 	unsigned at = 0;
 
@@ -330,7 +331,7 @@ static int put_range(struct projecting *p, struct ranges *l, uint64_t i)
 		return 0;
 	if (!beside[at].track) {
 		struct made_track track = { .kind = ROW_GPU_NVTX, .place = p->gpu, .thread = l->track[TRACK_THREAD],
-					    .domain = l->track[TRACK_DOMAIN], .depth = depth * BESIDE + at };
+					    .domain = l->track[TRACK_DOMAIN], .depth = (int64_t)(depth * BESIDE + at) };
 
 		TRY(making_track(p->m, TABLE_SLICE, &track, &beside[at].track));
 	}
