@@ -126,7 +126,8 @@ static int tell_machine(void *context, const int64_t *values, uint32_t present)
 static int load_processes(struct query_index *x, struct report *report)
 {
 	static const uint8_t columns[] = { COLUMN_PROCESS_UID, COLUMN_PROCESS_PID, COLUMN_PROCESS_NAME,
-					   COLUMN_PROCESS_PARENT, COLUMN_PROCESS_ORIGIN, COLUMN_PROCESS_MACHINE };
+					   COLUMN_PROCESS_PARENT, COLUMN_PROCESS_ORIGIN, COLUMN_PROCESS_MACHINE,
+					   COLUMN_PROCESS_START };
 	int r = index_load(&x->processes, report, TABLE_PROCESS, PROCESS_WIDTH, columns);
 	int64_t *life;
 
@@ -140,6 +141,7 @@ static int load_processes(struct query_index *x, struct report *report)
 	for (size_t i = 0; i < x->processes.count; i++) {
 		life = x->pids.rows + i * LIFE_WIDTH;
 		life[LIFE_UID] = x->processes.rows[i * PROCESS_WIDTH + PROCESS_UID];
+		life[LIFE_START] = x->processes.rows[i * PROCESS_WIDTH + PROCESS_START];
 		life[LIFE_NUMBER] = index_global_pid(x, life[LIFE_UID]);
 	}
 	x->pids.count = x->processes.count;
@@ -150,7 +152,7 @@ static int load_processes(struct query_index *x, struct report *report)
 static int load_threads(struct query_index *x, struct report *report)
 {
 	static const uint8_t columns[] = { COLUMN_THREAD_UID, COLUMN_THREAD_PROCESS, COLUMN_THREAD_TID,
-					   COLUMN_THREAD_NAME };
+					   COLUMN_THREAD_NAME, COLUMN_THREAD_START };
 	int r = index_load(&x->threads, report, TABLE_THREAD, THREAD_WIDTH, columns);
 	int64_t *life;
 
@@ -161,6 +163,7 @@ static int load_threads(struct query_index *x, struct report *report)
 	for (size_t i = 0; i < x->threads.count; i++) {
 		life = x->tids.rows + i * LIFE_WIDTH;
 		life[LIFE_UID] = x->threads.rows[i * THREAD_WIDTH + THREAD_UID];
+		life[LIFE_START] = x->threads.rows[i * THREAD_WIDTH + THREAD_START];
 		life[LIFE_NUMBER] = index_global_tid(x, life[LIFE_UID]);
 	}
 	x->tids.count = x->threads.count;
