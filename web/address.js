@@ -1,6 +1,6 @@
 // The address says what is looked at, so that it can be sent to somebody, and the back button undoes a jump.
 
-import { isFolding } from "./rows.js";
+import { isFolding } from "./timeline/rows.js";
 
 /** @typedef {import("./main.js").App} App */
 /**

@@ -1,21 +1,21 @@
 // Sonde's viewer: loads what the reports are, builds the rows, and ties the parts together.
 import { Address, readState, restoreState, stateOf } from "./address.js";
-import { Alignment } from "./align.js";
+import { Alignment } from "./timeline/align.js";
 import { Names, ServerError, asking, json } from "./api.js";
 import { Bottom } from "./bottom.js";
-import { Paint } from "./colours.js";
+import { Paint } from "./timeline/colours.js";
 import * as format from "./format.js";
 import { Kernels } from "./kernel/kernels.js";
 import { listenToKeys } from "./keys.js";
 import { Live } from "./live.js";
-import { Overview } from "./overview.js";
-import { Rows } from "./rows.js";
+import { Overview } from "./timeline/overview.js";
+import { Rows } from "./timeline/rows.js";
 import { Search } from "./search.js";
-import { Side } from "./side.js";
-import { wholeName } from "./side_event.js";
+import { Side } from "./side/side.js";
+import { wholeName } from "./side/event.js";
 import { Theme } from "./theme.js";
-import { Tiles } from "./tiles.js";
-import { Timeline } from "./timeline.js";
+import { Tiles } from "./timeline/tiles.js";
+import { Timeline } from "./timeline/timeline.js";
 import { View } from "./view.js";
 
 /** @typedef {{ report: number, row: number, lane: number, index: number }} Picked */
@@ -54,7 +54,7 @@ export class App {
     this.details = null;
     /** @type {[number, number] | null} the place of the finding that was gone to */
     this.finding = null;
-    /** @type {import("./rows.js").Row | null} */
+    /** @type {import("./timeline/rows.js").Row | null} */
     this.row = null;
     this.started = false;
     this.timelineStarted = false;
@@ -345,7 +345,7 @@ export class App {
     this.pick({ report: event.report, row: event.row, lane: event.lane, index: event.index });
   }
 
-  /** @param {import("./rows.js").Row} row */
+  /** @param {import("./timeline/rows.js").Row} row */
   bringRow(row) {
     const { scroll, height } = this.timeline;
     const { pinsHeight } = this.rows;
@@ -371,7 +371,7 @@ export class App {
       this.go({ ...event, report: this.view.picked.report });
   }
 
-  /** Shows where a finding is. @param {[number, number]} span @param {import("./rows.js").Row | undefined} row */
+  /** Shows where a finding is. @param {[number, number]} span @param {import("./timeline/rows.js").Row | undefined} row */
   goFinding(span, row) {
     this.finding = span;
     if (row) {
@@ -381,7 +381,7 @@ export class App {
     this.fit(span[0], span[1]);
   }
 
-  /** @param {import("./rows.js").Row} row */
+  /** @param {import("./timeline/rows.js").Row} row */
   rowChosen(row) {
     this.row = row;
     this.bottom.rowChosen();

@@ -6,13 +6,13 @@
 #include <unistd.h>
 
 #include "base/macros.h"
-#include "base/path.h"
+#include "base/text/path.h"
 #include "cli/command.h"
-#include "cli/profile_after.h"
-#include "cli/profile_flight.h"
-#include "cli/profile_hooks.h"
-#include "cli/profile_setup.h"
-#include "cli/trace_list.h"
+#include "cli/profile/after.h"
+#include "cli/profile/flight.h"
+#include "cli/profile/hooks.h"
+#include "cli/profile/setup.h"
+#include "cli/arguments/trace_list.h"
 #include "record/record.h"
 
 extern const struct command attach_command;

@@ -1,6 +1,6 @@
 /* sonde doctor: what this machine allows, why not, and how to allow it. */
 #include "cli/command.h"
-#include "cli/doctor.h"
+#include "cli/doctor/doctor.h"
 
 struct doctor_fields {
 	bool json;

@@ -8,10 +8,10 @@
 #include <unistd.h>
 
 #include "cli/command.h"
-#include "cli/confine_reader.h"
-#include "cli/export_answers.h"
-#include "cli/open_report.h"
-#include "cli/section_folders.h"
+#include "cli/reports/confine_reader.h"
+#include "cli/reports/export_answers.h"
+#include "cli/reports/open_report.h"
+#include "cli/kernel/section_folders.h"
 #include "export/export.h"
 #include "query/query.h"
 #include "stats/stats.h"

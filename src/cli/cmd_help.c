@@ -1,8 +1,8 @@
 /* sonde help: what --help shows, and the generated man pages and completion. */
 #include <string.h>
 
-#include "base/nearest.h"
-#include "cli/help.h"
+#include "base/text/nearest.h"
+#include "cli/help/help.h"
 
 struct help_fields {
 	bool man;

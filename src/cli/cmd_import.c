@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/path.h"
-#include "cli/import_apart.h"
+#include "base/text/path.h"
+#include "cli/reports/import_apart.h"
 
 struct import_fields {
 	const char *output;

@@ -5,12 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/output_place.h"
-#include "cli/kernel_options.h"
-#include "cli/kernel_output.h"
-#include "kernel/page.h"
-#include "vendor/cuda_driver.h"
-#include "vendor/cupti_pm.h"
+#include "base/system/output_place.h"
+#include "cli/kernel/options.h"
+#include "cli/kernel/output.h"
+#include "kernel/pages/page.h"
+#include "vendor/cuda/driver.h"
+#include "vendor/cupti/pm.h"
 
 bool next_piece(const struct option_texts *texts, size_t *at, const char **text, char *piece, size_t size)
 {

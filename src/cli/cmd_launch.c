@@ -7,9 +7,9 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "cli/profile_hooks.h"
-#include "cli/profile_setup.h"
-#include "cli/session_commands.h"
+#include "cli/profile/hooks.h"
+#include "cli/profile/setup.h"
+#include "cli/profile/session_commands.h"
 
 extern const struct command launch_command;
 

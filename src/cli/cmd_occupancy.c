@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "cli/command.h"
-#include "kernel/occupancy.h"
+#include "kernel/occupancy/occupancy.h"
 
 #define STRETCHES 2048
 

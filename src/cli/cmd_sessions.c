@@ -3,9 +3,9 @@
 #include <string.h>
 
 #include "cli/command.h"
-#include "cli/profile_after.h"
-#include "cli/profile_setup.h"
-#include "cli/session_commands.h"
+#include "cli/profile/after.h"
+#include "cli/profile/setup.h"
+#include "cli/profile/session_commands.h"
 
 /* A report may take long to complete; one that begins may wait for the program's last events. */
 #define STOP_TIMEOUT_MS (10 * 60 * 1000)

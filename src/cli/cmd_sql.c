@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "cli/confine_reader.h"
-#include "cli/open_report.h"
-#include "cli/sql_apart.h"
+#include "cli/reports/confine_reader.h"
+#include "cli/reports/open_report.h"
+#include "cli/sql/apart.h"
 
 struct sql_fields {
 	const char *format;
@@ -25,7 +25,7 @@ extern const struct command sql_command;
 
 /* What this process has to do. */
 struct asking {
-	struct sql_shell shell; /* the first: calls of sql_apart.h have it */
+	struct sql_shell shell; /* the first: calls of sql/apart.h have it */
 	const struct options_parsed *parsed;
 	const char *path; /* of the report */
 };

@@ -8,10 +8,10 @@
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/macros.h"
-#include "cli/profile_after.h"
-#include "cli/profile_setup.h"
-#include "cli/profile_window.h"
-#include "cli/session_commands.h"
+#include "cli/profile/after.h"
+#include "cli/profile/setup.h"
+#include "cli/profile/window.h"
+#include "cli/profile/session_commands.h"
 
 extern const struct command start_command;
 

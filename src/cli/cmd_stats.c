@@ -6,10 +6,10 @@
 #include <string.h>
 
 #include "cli/command.h"
-#include "cli/confine_reader.h"
-#include "cli/nsys_sqlite.h"
-#include "cli/open_report.h"
-#include "cli/stats_apart.h"
+#include "cli/reports/confine_reader.h"
+#include "cli/links/nsys_sqlite.h"
+#include "cli/reports/open_report.h"
+#include "cli/reports/stats_apart.h"
 #include "stats/stats.h"
 
 struct stats_fields {

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "cli/command.h"
-#include "record/symbolize.h"
+#include "record/stacks/symbolize.h"
 
 #define TOLD_LIMIT 20
 

@@ -12,15 +12,15 @@
 
 #include "base/macros.h"
 #include "cli/command.h"
-#include "cli/confine_reader.h"
-#include "cli/find_program.h"
-#include "cli/ncu_link.h"
-#include "cli/nsys_link.h"
-#include "cli/open_report.h"
-#include "cli/section_folders.h"
+#include "cli/reports/confine_reader.h"
+#include "cli/arguments/find_program.h"
+#include "cli/links/ncu_link.h"
+#include "cli/links/nsys_link.h"
+#include "cli/reports/open_report.h"
+#include "cli/kernel/section_folders.h"
 #include "export/export.h"
-#include "view/guard.h"
-#include "view/screenshot.h"
+#include "view/server/guard.h"
+#include "view/screenshot/screenshot.h"
 #include "view/view.h"
 
 #define PICTURE_SECONDS 120

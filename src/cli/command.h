@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "base/options.h"
+#include "base/options/options.h"
 
 /* By which name the program was called: docs/nsys.md, docs/ncu.md. */
 enum cli_role { CLI_SONDE, CLI_NSYS, CLI_NSYS_UI, CLI_NVPROF, CLI_NCU, CLI_NCU_UI };

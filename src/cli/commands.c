@@ -3,11 +3,11 @@
 #include <string.h>
 
 #include "base/macros.h"
-#include "base/nearest.h"
+#include "base/text/nearest.h"
 #include "cli/command.h"
-#include "cli/help.h"
-#include "cli/ncu_link.h"
-#include "cli/nsys_link.h"
+#include "cli/help/help.h"
+#include "cli/links/ncu_link.h"
+#include "cli/links/nsys_link.h"
 
 extern const struct command profile_command, stats_command, sql_command, export_command, import_command,
 	recover_command, symbolize_command, view_command, doctor_command, help_command, nvprof_command, launch_command, start_command,

@@ -11,9 +11,9 @@
 
 #include "base/cleanup.h"
 #include "base/macros.h"
-#include "base/path.h"
+#include "base/text/path.h"
 #include "export/internal.h"
-#include "export/redact.h"
+#include "export/redact/redact.h"
 
 /* Steps of SQLite between two looks at the clock and at signals: a few milliseconds. */
 #define PROGRESS_STEPS 200000

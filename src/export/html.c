@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "base/path.h"
+#include "base/text/path.h"
 #include "export/internal.h"
 #include "export/offline_page.h"
 #include "report/reader.h"

@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "export/internal.h"
-#include "query/nsys_others.h"
+#include "query/nsys/unrecorded.h"
 
-/* All but those of tables of nsys that are exported under their own names (query/nsys_others.h). */
+/* All but those of tables of nsys that are exported under their own names (query/nsys/unrecorded.h). */
 #define TABLES_OF_NSYS "FROM sonde_meta WHERE substr(key, 1, length('" NSYS_COLUMNS_KEY "')) = '" NSYS_COLUMNS_KEY "'"
 #define NO_TABLE                                                                                                     \
 	"(domainName IS NULL OR domainName NOT IN (SELECT name FROM main.sqlite_master WHERE type = 'table' AND name IN " \

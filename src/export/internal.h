@@ -5,7 +5,7 @@
 #include <sqlite3.h>
 
 #include "base/buf.h"
-#include "base/output_place.h"
+#include "base/system/output_place.h"
 #include "export/export.h"
 #include "query/query.h"
 
@@ -37,7 +37,7 @@ struct export {
 	const char *now;          /* table being written */
 	size_t done, count;       /* tables */
 	uint64_t left_out;        /* events */
-	bool has_nsys_tables;     /* those of query/nsys_others.h have rows, maybe */
+	bool has_nsys_tables;     /* those of query/nsys/unrecorded.h have rows, maybe */
 	uint64_t imported;        /* events that are rows of NVTX_EVENTS though NVTX did not make them */
 };
 
@@ -58,7 +58,7 @@ EXPORT_FORMATS(FORMAT, FORMAT)
 #undef FORMAT
 extern const struct export_format export_redacted;
 
-/* stream.c: an output that is written from begin to end; packed where its name ends in .gz. */
+/* output_stream.c: an output that is written from begin to end; packed where its name ends in .gz. */
 bool export_is_packed(const char *path);
 int export_stream_begin(struct export *e, struct error *err);
 int export_stream_end(struct export *e, struct error *err);
@@ -88,7 +88,7 @@ int export_imported_load(struct export *e, struct error *err);
 bool export_is_imported(const struct export *e, const char *table);
 int export_imported_note(struct export *e, struct buf *ret);
 
-/* place.c: the output appears under its name when it is complete. */
+/* output_name.c: the output appears under its name when it is complete. */
 /* The input's name without a report's ending, then the format's; snprintf()'s result. */
 int export_name_beside(const char *input, const char *ending, char *ret, size_t size);
 int export_place_choose(struct export *e, const struct export_format *format, struct error *err);

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "base/json_text.h"
+#include "base/text/json_text.h"
 
 void json_put_integer(FILE *f, int64_t value);
 void json_put_real(FILE *f, double value);

@@ -5,7 +5,7 @@
 
 #include "base/cleanup.h"
 #include "export/internal.h"
-#include "export/redact.h"
+#include "export/redact/redact.h"
 
 static bool keeps(void *context, int64_t start, int64_t end)
 {

@@ -8,7 +8,7 @@
 #include "base/cleanup.h"
 #include "base/macros.h"
 #include "export/internal.h"
-#include "query/mapping.h"
+#include "query/engine/mapping.h"
 
 /* Columns with times of the recording's clock. A row is from `first` to `last`. */
 static const struct {

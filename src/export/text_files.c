@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "base/csv_guard.h"
+#include "base/text/csv_guard.h"
 #include "export/internal.h"
 #include "export/json_text.h"
 

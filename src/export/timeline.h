@@ -4,9 +4,9 @@
 #define SONDE_EXPORT_TIMELINE_H
 
 #include "export/internal.h"
-#include "query/cuda_index.h"
-#include "query/stack_tree.h"
-#include "query/track_reader.h"
+#include "query/index/cuda_index.h"
+#include "query/index/stack_tree.h"
+#include "query/index/track_reader.h"
 
 /* Rows of `tracks` have the numbers TRACK_* of the query's index, and the string id of the track's own name. */
 enum { TRACK_TEXT = TRACK_WIDTH, TIMELINE_TRACK_WIDTH };

@@ -28,7 +28,7 @@
 
 #include <stdint.h>
 
-#include "base/arch.h"
+#include "base/system/arch.h"
 #include "fmt/nvtx_fields.h"
 
 enum record_type {

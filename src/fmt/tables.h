@@ -51,7 +51,7 @@ enum column_role {
 	ROLE_PAYLOAD_KIND = 1 << 16,
 	ROLE_PAYLOAD = 1 << 17,
 	ROLE_HIDDEN = 1 << 18,      /* means nothing to people: not among what the viewer lists of an event */
-	/* Of texts, for reports that are handed on (src/export/redact.c); others are names */
+	/* Of texts, for reports that are handed on (src/export/redact/redact.c); others are names */
 	ROLE_WORD = 1 << 19,        /* a word of Sonde's or of CUDA's: says nothing about a place or a person */
 	ROLE_HOST = 1 << 20,        /* name of a machine */
 	ROLE_PATH = 1 << 21,

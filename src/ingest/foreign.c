@@ -10,11 +10,11 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#include "base/path.h"
-#include "ingest/kineto.h"
+#include "base/text/path.h"
+#include "ingest/kineto/kineto.h"
 #include "ingest/ncu.h"
-#include "ingest/nsys.h"
-#include "ingest/source.h"
+#include "ingest/nsys/nsys.h"
+#include "ingest/input/trace_file.h"
 
 #define SQLITE_MAGIC "SQLite format 3" /* and its NUL */
 #define LOOK 65536 /* bytes: before its table ncu prints what it and the program had to say */

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ingest/csv.h"
-#include "ingest/nsys_map.h"
-#include "ingest/sink.h"
+#include "ingest/input/csv.h"
+#include "ingest/rows/number_map.h"
+#include "ingest/rows/sink.h"
 
 /* Columns that say which kernel a row is of; all others of the raw page are metrics. */
 enum column {

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "base/elf_peek.h"
+#include "base/system/elf_peek.h"
 #include "base/macros.h"
 #include "inject/image.h"
 #include "inject/inject.h"

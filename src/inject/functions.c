@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/arch_borrow.h"
+#include "base/system/arch_borrow.h"
 #include "base/macros.h"
 #include "inject/dynsym.h"
 

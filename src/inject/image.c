@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "base/array.h"
-#include "base/path.h"
+#include "base/text/path.h"
 #include "inject/dynsym.h"
 
 #define LINES_LIMIT 300000u

@@ -7,8 +7,8 @@
 #include <sys/types.h>
 
 #include "base/error.h"
-#include "symbol/cfi.h"
-#include "symbol/elf_file.h"
+#include "symbol/unwind/cfi.h"
+#include "symbol/elf/elf_file.h"
 
 enum object_role {
 	OBJECT_PLAIN,

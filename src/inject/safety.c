@@ -15,7 +15,7 @@
 #include "base/macros.h"
 #include "inject/dynsym.h"
 #include "inject/restart.h"
-#include "symbol/unwind.h"
+#include "symbol/unwind/unwind.h"
 
 #define FRAMES_LIMIT 4096u
 #define STACK_LIMIT (1u << 20)

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "base/arch_borrow.h"
+#include "base/system/arch_borrow.h"
 #include "inject/image.h"
 
 struct safety;

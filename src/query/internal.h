@@ -6,12 +6,12 @@
 #include <sqlite3.h>
 #include <stdatomic.h>
 
-#include "query/canon.h"
-#include "query/cuda_index.h"
-#include "query/index.h"
-#include "query/listed.h"
-#include "query/mapping.h"
-#include "query/nsys_others.h"
+#include "query/index/same_text.h"
+#include "query/index/cuda_index.h"
+#include "query/index/index.h"
+#include "query/engine/tables_on_demand.h"
+#include "query/engine/mapping.h"
+#include "query/nsys/unrecorded.h"
 #include "query/query.h"
 
 struct query {

@@ -5,14 +5,14 @@
 #include <string.h>
 
 #include "base/macros.h"
-#include "query/lookup.h"
-#include "query/call_values.h"
-#include "query/nvtx_projection.h"
-#include "query/scan.h"
-#include "query/scope.h"
-#include "query/stack_tree.h"
-#include "query/torch_ops.h"
-#include "query/view_values.h"
+#include "query/engine/lookup.h"
+#include "query/engine/call_values.h"
+#include "query/nvtx/projection.h"
+#include "query/engine/scan.h"
+#include "query/engine/scope.h"
+#include "query/index/stack_tree.h"
+#include "query/torch/ops.h"
+#include "query/engine/view_values.h"
 
 static const char *const function_names[] = {
 #define TABLE_FUNCTION(name, module) #name,

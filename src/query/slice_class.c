@@ -1,7 +1,7 @@
 #include "query/slice_class.h"
 
 #include "query/internal.h"
-#include "query/scope_text.h"
+#include "query/engine/scope_text.h"
 
 static int has_any_class(struct query *q)
 {

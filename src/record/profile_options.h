@@ -10,11 +10,11 @@
 
 #include "base/error.h"
 #include "base/macros.h"
-#include "base/options.h"
-#include "base/secrets.h"
+#include "base/options/options.h"
+#include "base/text/secrets.h"
 #include "record/kernel_choice.h"
 #include "record/record.h"
-#include "record/schedule.h"
+#include "record/step_schedule.h"
 #include "ring/ring_layout.h"
 
 enum trace_source {
@@ -126,7 +126,7 @@ struct profile_options {
 	uint32_t capture_repeats; /* windows before capture_end takes effect */
 
 	struct flight_options flight;
-	bool interactive;    /* nothing is recorded until another command says so: record/steering.h */
+	bool interactive;    /* nothing is recorded until another command says so: record/control/steering.h */
 	const struct steer_request *first_start; /* ... but for the first capture, which begins with the program; NULL: none */
 
 	/* Signal to the target's process group when the recording ends before the

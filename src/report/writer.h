@@ -35,7 +35,7 @@ uint64_t report_string_apart(struct report_writer *w, const char *text, size_t l
 uint64_t report_string_of(struct report_writer *w, const char *text, size_t len, uint32_t most);
 
 /* The same for the name of an event. Once many are known, those that are new pass with the events of a file that keeps the last
- * part (report/passing.c): the id is good for rows that are appended within the next PASSING_SECONDS. */
+ * part (report/write/dropped_names.c): the id is good for rows that are appended within the next PASSING_SECONDS. */
 #define PASSING_SECONDS 10
 uint64_t report_string_passing(struct report_writer *w, const char *text, size_t len);
 int report_string_passes(const struct report_writer *w, uint64_t id);
@@ -79,7 +79,7 @@ int report_writer_tick(struct report_writer *w, report_provisional_fn provisiona
 /* Without ticks: encodes what is held in memory where that is more than `bytes`. */
 int report_writer_relieve(struct report_writer *w, uint64_t bytes);
 
-/* Several reports from one writer, one after the other (report/park.c). Parked, it takes rows as always; of what has
+/* Several reports from one writer, one after the other (report/write/captures.c). Parked, it takes rows as always; of what has
  * come so far a report that begins has all that describes the recording (PLAIN tables, texts), and no events. */
 int report_writer_open_parked(struct report_writer **ret, struct error *err);
 /* Everything appended so far is in the file. */
@@ -90,14 +90,14 @@ int report_writer_unpark(struct report_writer *w, const char *path, int overwrit
 /* Leaves the report's file, flushed before, to a forked copy of this process, which finishes it. */
 int report_writer_park(struct report_writer *w, struct error *err);
 
-/* The last part of a recording (report/drop.c). From now on the file keeps events of the last `keep_ns`, or as many as
+/* The last part of a recording (report/write/last_part.c). From now on the file keeps events of the last `keep_ns`, or as many as
  * go into `keep_bytes` together with the journal; 0: no limit of that kind. What was appended before stays. */
 int report_writer_keep_last(struct report_writer *w, int64_t keep_ns, uint64_t keep_bytes);
 /* With every tick: `now` is the time that rows have come to. Gives up what is too old then, if it may. */
 int report_writer_trim(struct report_writer *w, int64_t now, int may_drop);
 /* Whether the disk cannot take back what was given up. */
 int report_writer_cannot_trim(const struct report_writer *w);
-/* Goes on in a file of its own, to which all is copied but events that ended before `from` (report/cut.c). Under the
+/* Goes on in a file of its own, to which all is copied but events that ended before `from` (report/copy/cut.c). Under the
  * writer's own name (`path` NULL) the file before stays until the report is finished; under another it is left alone, so
  * that a forked copy of this process can do this. Rows that were not flushed before are all in it. `ret_from` is where the report
  * begins, which is later than asked for if that was dropped already. */

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/macros.h"
-#include "base/nearest.h"
+#include "base/text/nearest.h"
 #include "stats/format_internal.h"
 
 static const struct {

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "base/csv_guard.h"
+#include "base/text/csv_guard.h"
 #include "stats/format_internal.h"
 
 #define BLOCK 32768 /* bytes are written together */

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "base/json_text.h"
+#include "base/text/json_text.h"
 #include "stats/format_internal.h"
 
 static int append_value(struct formatter *f, size_t column, const struct cell *cell)

@@ -7,7 +7,7 @@
 #include <sys/types.h>
 
 #include "base/error.h"
-#include "base/output_place.h"
+#include "base/system/output_place.h"
 #include "stats/format.h"
 
 /* Starts the commands that outputs name, in a process that may do so; without one they are started here. */

@@ -9,8 +9,8 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "base/macros.h"
-#include "base/nearest.h"
-#include "base/path.h"
+#include "base/text/nearest.h"
+#include "base/text/path.h"
 
 static const struct {
 	const char *name;

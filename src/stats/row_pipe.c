@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "query/parallel.h"
+#include "query/index/parallel.h"
 
 #define BATCH_ROWS 1024
 #define BATCH_BYTES (256u << 10) /* of texts: one of them may be longer */

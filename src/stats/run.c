@@ -4,7 +4,7 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
-#include "base/path.h"
+#include "base/text/path.h"
 #include "base/sort.h"
 #include "stats/has_data.h"
 #include "stats/output.h"

@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "base/error.h"
-#include "query/scope.h"
+#include "query/engine/scope.h"
 #include "stats/format.h"
 #include "stats/output.h"
 #include "stats/report_file.h"

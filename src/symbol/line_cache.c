@@ -12,9 +12,9 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#include "base/cache_folder.h"
+#include "base/system/cache_folder.h"
 #include "base/idmap.h"
-#include "symbol/build_id.h"
+#include "symbol/elf/build_id.h"
 
 #define MAGIC "SLINES1\n"
 #define MAGIC_SIZE 8u

@@ -9,7 +9,7 @@
 
 #include "base/cleanup.h"
 #include "symbol/demangle.h"
-#include "symbol/symtab_internal.h"
+#include "symbol/elf/symtab_internal.h"
 
 #define DWARF_LIMIT (4ull << 30) /* more is not read into memory */
 

@@ -3,7 +3,7 @@
 #ifndef SONDE_SYMBOL_LINES_H
 #define SONDE_SYMBOL_LINES_H
 
-#include "symbol/debug_file.h"
+#include "symbol/elf/debug_file.h"
 #include "symbol/line_cache.h"
 
 struct lines;

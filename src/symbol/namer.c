@@ -10,7 +10,7 @@
 #include "symbol/demangle.h"
 #include "symbol/kallsyms.h"
 #include "symbol/perf_map.h"
-#include "symbol/resolve.h"
+#include "symbol/elf/resolve.h"
 
 /* The frames of one module, in order, and where they are in its file. */
 struct batch {

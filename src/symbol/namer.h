@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "fmt/tables.h"
-#include "symbol/elf_file.h"
+#include "symbol/elf/elf_file.h"
 
 struct namer_frame {
 	uint64_t offset;

@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "symbol/symtab_internal.h"
+#include "symbol/elf/symtab_internal.h"
 
 #define MAP_LIMIT (256u << 20)
 #define PIECE (64u << 10)

@@ -7,7 +7,7 @@
 #include <sys/types.h>
 
 #include "base/error.h"
-#include "symbol/symtab.h"
+#include "symbol/elf/symtab.h"
 
 /* Where the map of a process is, and whose it must be: through its own root and with the number it has
  * itself, as long as it lives; otherwise as its pid is seen from here. */

@@ -6,7 +6,7 @@
 
 #include <dlfcn.h>
 
-#include "base/arch.h"
+#include "base/system/arch.h"
 
 __asm__(".symver dladdr, dladdr@" ARCH_GLIBC_FIRST);
 __asm__(".symver dlclose, dlclose@" ARCH_GLIBC_FIRST);

@@ -2,9 +2,9 @@
 #ifndef SONDE_VIEW_INTERNAL_H
 #define SONDE_VIEW_INTERNAL_H
 
-#include "view/answer.h"
-#include "view/guard.h"
-#include "view/recording.h"
+#include "view/request/answer.h"
+#include "view/server/guard.h"
+#include "view/recording/recording.h"
 #include "view/view.h"
 
 struct view {

@@ -9,8 +9,8 @@
 
 #include "base/cleanup.h"
 #include "view/internal.h"
-#include "view/kernels.h"
-#include "view/made.h"
+#include "view/kernels/kernels.h"
+#include "view/derived/derived.h"
 
 /* So long, in ms, the first picture may wait to be complete. */
 #define MADE_AT_ONCE 250

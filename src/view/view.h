@@ -38,7 +38,7 @@ int view_open_reports(struct view **ret, const struct view_options *options, str
 /* What a request is answered (docs/view.md); -EINVAL, -ENOENT ... where it is refused. */
 struct buf;
 int view_answer(struct view *v, const char *uri, struct buf *ret, struct error *err);
-/* Makes what is otherwise made behind the first picture (made.h), of the first report, for a page that cannot: a report, and what its
+/* Makes what is otherwise made behind the first picture (derived/derived.h), of the first report, for a page that cannot: a report, and what its
  * tracks are. Both are empty where there is nothing. */
 int view_make(struct view *v, struct buf *ret_report, struct buf *ret_tracks);
 /* Serves until stop_fd says so. */

@@ -6,8 +6,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "agent/cuda/buffers.h"
-#include "agent/cuda/decode.h"
+#include "agent/cuda/records/buffers.h"
+#include "agent/cuda/records/decode.h"
 #include "unit/agent/fake_cuda.h"
 
 #define RUNS 31

@@ -9,10 +9,10 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-#include "record/session.h"
-#include "record/space.h"
-#include "record/stacks.h"
-#include "symbol/cfi.h"
+#include "record/session/session.h"
+#include "record/session/address_space.h"
+#include "record/stacks/stacks.h"
+#include "symbol/unwind/cfi.h"
 
 #define FRAMES 64
 #define ROUNDS 20000

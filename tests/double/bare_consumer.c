@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/arch.h"
-#include "vendor/cupti.h"
+#include "base/system/arch.h"
+#include "vendor/cupti/cupti.h"
 
 int InitializeInjection(void);
 
@@ -80,7 +80,7 @@ int InitializeInjection(void)
 	if (!cupti.library)
 		return 0;
 #define CUPTI_FUNCTION(needed, name, parameters) *(void **)&cupti.name = dlsym(cupti.library, #name);
-#include "vendor/cupti_functions.def"
+#include "vendor/cupti/functions.def"
 #undef CUPTI_FUNCTION
 	cupti.cuptiSubscribe(&subscriber, ignore, NULL);
 	cupti.cuptiActivityRegisterTimestampCallback(now);

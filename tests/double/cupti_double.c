@@ -5,7 +5,7 @@
 #include "double.h"
 
 #define CUPTI_FUNCTION(needed, name, parameters) int name parameters;
-#include "vendor/cupti_functions.def"
+#include "vendor/cupti/functions.def"
 #undef CUPTI_FUNCTION
 int cuptiActivityEnableContext(void *context, int kind);
 

@@ -4,11 +4,11 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "vendor/cupti.h"
-#include "vendor/cupti_activity.h"
+#include "vendor/cupti/cupti.h"
+#include "vendor/cupti/activity.h"
 
 #define CUPTI_FUNCTION(needed, name, parameters) int name parameters;
-#include "vendor/cupti_functions.def"
+#include "vendor/cupti/functions.def"
 #undef CUPTI_FUNCTION
 
 void cupti_user_begin(void);

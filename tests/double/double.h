@@ -7,7 +7,7 @@
 #include <stdbool.h>
 
 #include "script.h"
-#include "vendor/cupti.h"
+#include "vendor/cupti/cupti.h"
 
 enum { DOMAIN_DRIVER = 1, DOMAIN_RUNTIME = 2, DOMAIN_RESOURCE = 3, DOMAIN_COUNT = 7 };
 enum {

@@ -17,7 +17,7 @@
 #include <signal.h>
 
 #include "double_gpu.h"
-#include "vendor/cupti_pm.h"
+#include "vendor/cupti/pm.h"
 
 #define OFFSET 1700000000000000000ull
 #define GAIN 50e-6
@@ -100,7 +100,7 @@ int cuptiGetResultString(int result, const char **text)
 }
 
 #define PM_FUNCTION(needed, name, parameters) int name(struct parameters *p);
-#include "vendor/cupti_pm_functions.def"
+#include "vendor/cupti/pm_functions.def"
 #undef PM_FUNCTION
 
 int cuptiProfilerInitialize(struct pm_initialize *p)

@@ -10,8 +10,8 @@
 
 #include "../support/cfi_file.h"
 #include "replay.h"
-#include "symbol/cfi.h"
-#include "symbol/unwind.h"
+#include "symbol/unwind/cfi.h"
+#include "symbol/unwind/unwind.h"
 
 #define INPUT_LIMIT (1u << 16)
 #define STACK 0x7000u

@@ -9,7 +9,7 @@
 #include "replay.h"
 #include "symbol/demangle.h"
 #include "symbol/lines.h"
-#include "symbol/symtab.h"
+#include "symbol/elf/symtab.h"
 
 #define ADDRESSES 24
 

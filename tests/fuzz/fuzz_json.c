@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ingest/json.h"
+#include "ingest/input/json.h"
 #include "replay.h"
 
 struct outcome {

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "ingest/kineto.h"
+#include "ingest/kineto/kineto.h"
 #include "replay.h"
 
 static void remove_ending(const char *folder, const char *ending)

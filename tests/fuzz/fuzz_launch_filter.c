@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "fmt/launch_filter.h"
-#include "fmt/nvtx_filter.h"
+#include "fmt/filter/launch_filter.h"
+#include "fmt/filter/nvtx_filter.h"
 #include "replay.h"
 
 #define MOST 300 /* expressions that nest deeply take the C library long */

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "ingest/nsys.h"
+#include "ingest/nsys/nsys.h"
 #include "replay.h"
 
 static void remove_name(const char *folder, const char *name)

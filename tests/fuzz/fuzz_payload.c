@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "query/payload_walk.h"
+#include "query/payload/walk.h"
 #include "replay.h"
-#include "report/block.h"
-#include "report/reader_internal.h"
+#include "report/format/block.h"
+#include "report/read/internal.h"
 
 #define SCHEMAS 8u
 #define ENTRIES 12u

@@ -10,11 +10,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/arch.h"
+#include "base/system/arch.h"
 #include "record/perf/perf.h"
 #include "record/perf/sched.h"
-#include "record/session.h"
-#include "record/stacks.h"
+#include "record/session/session.h"
+#include "record/stacks/stacks.h"
 #include "replay.h"
 
 #define PAGE 4096

@@ -1,7 +1,7 @@
 /* Any report under SQL: a few statements over its tables, views and functions, which the first bytes choose. */
 #include "fuzz_file.h"
 #include "query/query.h"
-#include "query/scope.h"
+#include "query/engine/scope.h"
 
 #define MOST_ROWS 2000
 #define MOST_STEPS 400000 /* of SQLite's machine: what a join of large tables takes is no finding */

@@ -9,7 +9,7 @@
 
 #include "mend.h"
 #include "replay.h"
-#include "report/reader_internal.h"
+#include "report/read/internal.h"
 
 static void read_tables(struct report *r)
 {

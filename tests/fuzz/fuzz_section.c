@@ -4,8 +4,8 @@
 #include <math.h>
 #include <stdint.h>
 
-#include "kernel/glossary.h"
-#include "kernel/section.h"
+#include "kernel/metrics/glossary.h"
+#include "kernel/sections/section.h"
 #include "replay.h"
 
 static double nothing(void *context, const char *metric)

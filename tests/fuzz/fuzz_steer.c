@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "record/steer.h"
+#include "record/requests/requests.h"
 #include "replay.h"
 
 static void make_good(struct steer_request *request)

@@ -1,10 +1,10 @@
 /* Any report in the viewer: its rows, tiles of every level, single events, sums, statistics, kernels. Which requests are made, the
  * first bytes choose; a replay makes some of every kind besides. */
 #include "fuzz_file.h"
-#include "view/coarse.h"
+#include "view/recording/coarse.h"
 #include "view/internal.h"
-#include "view/lines.h"
-#include "view/made.h"
+#include "view/events/lines.h"
+#include "view/derived/derived.h"
 #include "view_texts.h"
 
 #define MAX_ROWS 24

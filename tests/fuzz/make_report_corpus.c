@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "report/writer_internal.h"
+#include "report/write/internal.h"
 
 static void provisional(struct report_writer *w, void *context)
 {

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <xxhash.h>
 
-#include "report/block.h"
+#include "report/format/block.h"
 
 static void mend_header(uint8_t *data, size_t size)
 {

@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "mend.h"
-#include "report/reader_internal.h"
-#include "report/rowset.h"
+#include "report/read/internal.h"
+#include "report/format/rowset.h"
 
 #define MODEL_BLOCKS 160
 #define MODEL_SETS 400

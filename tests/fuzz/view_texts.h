@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "view/kernels.h"
+#include "view/kernels/kernels.h"
 
 static const char fuzz_section[] = "title = All\nsets = basic\nabout = Every kind of block.\n"
 				   "[rows]\nDuration = gpu__time_duration.sum [ns]\nShare = 100 * a__b.sum / c__d.sum [%]\n@9.0- Only = e__f.avg\n"

@@ -3,7 +3,7 @@ import { execFileSync, spawn } from "node:child_process";
 import { mkdirSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
-import { luminance } from "../../web/colours.js";
+import { luminance } from "../../web/timeline/colours.js";
 
 const require = createRequire(import.meta.url);
 

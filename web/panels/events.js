@@ -31,7 +31,7 @@ export class EventsPanel {
     this.asked = new Set();
     this.turn = 0;
     this.chosen = 0;
-    /** @type {import("../rows.js").Row | undefined} */
+    /** @type {import("../timeline/rows.js").Row | undefined} */
     this.row = undefined;
   }
 
@@ -74,7 +74,7 @@ export class EventsPanel {
 
   /** @param {number} offset @param {number} limit */
   ask(offset, limit) {
-    const row = /** @type {import("../rows.js").Row} */ (this.row);
+    const row = /** @type {import("../timeline/rows.js").Row} */ (this.row);
     const [from, to] = this.app.view.span ? spanOf(this.app, this.app.loaded[row.report]) : [undefined, undefined];
     return this.app.attempt(() => json("/api/events", { report: row.report, row: row.id, from, to, sort: this.sort, filter: this.filter || undefined, offset, limit }));
   }

@@ -12,7 +12,7 @@ export class FindingsPanel {
   constructor(app, place) {
     this.app = app;
     this.place = place;
-    /** @type {Array<{ span: [number, number], row: import("../rows.js").Row | undefined }>} */
+    /** @type {Array<{ span: [number, number], row: import("../timeline/rows.js").Row | undefined }>} */
     this.targets = [];
   }
 

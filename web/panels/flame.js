@@ -1,6 +1,6 @@
 // Flame graph and call tree: of CPU samples, or of GPU time by range.
 import { json } from "../api.js";
-import * as colours from "../colours.js";
+import * as colours from "../timeline/colours.js";
 import * as format from "../format.js";
 import { shortName } from "../names.js";
 import { byFunction, heaviestPath, treeLines } from "./call_table.js";

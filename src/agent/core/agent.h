@@ -21,7 +21,7 @@
 #include <stdint.h>
 #include <time.h>
 
-#include "base/arch.h"
+#include "base/system/arch.h"
 #include "fmt/record.h"
 #include "ring/ring_layout.h"
 

@@ -8,7 +8,7 @@
 
 #pragma GCC visibility push(hidden)
 
-/* got.c: our wrappers in the import tables of what is loaded. `modules`: whose. The first takes in what has been
+/* attach/import_tables.c: our wrappers in the import tables of what is loaded. `modules`: whose. The first takes in what has been
  * loaded since, too. */
 void agent_got_patch(uint32_t modules);
 void agent_got_restore(void);

@@ -10,8 +10,8 @@
 
 #include "agent/core/interface.h"
 #include "agent/core/state.h"
-#include "base/path.h"
-#include "vendor/cupti.h"
+#include "base/text/path.h"
+#include "vendor/cupti/cupti.h"
 #include "vendor/dl.h"
 
 static _Atomic(const struct agent_cupti_listener *) listener;

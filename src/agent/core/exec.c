@@ -20,7 +20,7 @@
 #include "agent/core/call.h"
 #include "agent/core/state.h"
 #include "agent/core/syscalls.h"
-#include "base/elf_peek.h"
+#include "base/system/elf_peek.h"
 #include "base/macros.h"
 
 /* An environment larger than this is passed on as it is. */

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "fmt/nvtx_filter.h"
+#include "fmt/filter/nvtx_filter.h"
 #include "fmt/record.h"
 #include "ring/ring_layout.h"
 

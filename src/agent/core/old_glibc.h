@@ -5,7 +5,7 @@
 
 #include <pthread.h>
 
-#include "base/arch.h"
+#include "base/system/arch.h"
 
 __asm__(".symver pthread_attr_getstacksize, pthread_attr_getstacksize@" ARCH_GLIBC_FIRST);
 __asm__(".symver pthread_attr_setstacksize, pthread_attr_setstacksize@" ARCH_GLIBC_FIRST);

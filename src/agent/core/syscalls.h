@@ -13,7 +13,7 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 
-#include "base/arch.h"
+#include "base/system/arch.h"
 
 static inline long raw_syscall(long number, long a, long b, long c, long d, long e, long f)
 {

@@ -10,7 +10,7 @@
 
 #include "agent/core/interface.h"
 #include "fmt/cuda_wire.h"
-#include "vendor/cupti.h"
+#include "vendor/cupti/cupti.h"
 
 enum cuda_state {
 	CUDA_OFF = 0,     /* nothing of CUPTI is ours */

@@ -1,6 +1,6 @@
 #include "agent/nvtx/nvtx.h"
 
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 
 /* Not in the middle of a UTF-8 sequence. */
 static uint32_t cut_at(const char *text, uint32_t size)

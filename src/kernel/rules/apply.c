@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "kernel/rules/written.h"
+#include "kernel/rules/rule_file.h"
 
 #define NO_ROW WRITTEN_MOST_ROWS
 

@@ -1,4 +1,4 @@
-/* Rules: what the values of a kernel say, in sentences, with how much could be gained. They are text files (rules/written.h). A value
+/* Rules: what the values of a kernel say, in sentences, with how much could be gained. They are text files (rules/rule_file.h). A value
  * that is missing is not a number, and a rule that lacks what it needs says nothing. */
 #ifndef SONDE_KERNEL_RULES_RULE_H
 #define SONDE_KERNEL_RULES_RULE_H

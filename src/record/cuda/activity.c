@@ -4,8 +4,8 @@
 #include <errno.h>
 #include <string.h>
 
-#include "record/space.h"
-#include "record/stacks.h"
+#include "record/session/address_space.h"
+#include "record/stacks/stacks.h"
 
 /* A GPU's time this much after now is no inaccuracy of clocks. */
 #define LATEST_NS 1000000000ll

@@ -3,8 +3,8 @@
 
 #include <stdlib.h>
 
-#include "record/call_stack.h"
-#include "record/space.h"
+#include "record/stacks/call_stack.h"
+#include "record/session/address_space.h"
 
 #define KEPT_STACKS (1u << 16) /* by the low bits of the correlation: an old one makes room */
 

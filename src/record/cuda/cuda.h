@@ -2,7 +2,7 @@
 #ifndef SONDE_RECORD_CUDA_CUDA_H
 #define SONDE_RECORD_CUDA_CUDA_H
 
-#include "record/session.h"
+#include "record/session/session.h"
 
 /* RECORD_CUDA_*; `size` is the record's, checked against the block. -EBADMSG when it makes no sense. */
 int cuda_record(struct session *s, struct traced_process *p, const uint8_t *bytes, uint32_t size);

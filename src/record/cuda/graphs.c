@@ -3,8 +3,8 @@
 #include <errno.h>
 #include <string.h>
 
-#include "record/call_stack.h"
-#include "record/space.h"
+#include "record/stacks/call_stack.h"
+#include "record/session/address_space.h"
 
 void cuda_node_row(struct cuda_decoder *d)
 {

@@ -219,7 +219,7 @@ uint64_t cuda_launch_id(struct cuda_decoder *d, uint64_t id);
 /* Rows for what was used and never told. */
 void cuda_names_end(struct cuda_decoder *d);
 
-/* places.c */
+/* devices.c */
 int cuda_define_device(struct cuda_decoder *d, uint64_t id, const uint8_t *body, size_t size);
 /* `time` NULL: not told. */
 int cuda_define_context(struct cuda_decoder *d, uint64_t id, const uint8_t *body, size_t size, const int64_t *time);
@@ -264,7 +264,7 @@ int cuda_define_node(struct cuda_decoder *d, struct traced_thread *t, const stru
 void cuda_define_graph(struct cuda_decoder *d, const struct traced_thread *t, const struct record_define *define,
 		       int64_t time);
 
-/* kernel_places.c: the id of the result, made where it is the first time that the kernel is mentioned; 0: there are too many. */
+/* kernel_launches.c: the id of the result, made where it is the first time that the kernel is mentioned; 0: there are too many. */
 uint64_t cuda_kernel_result(struct cuda_decoder *d, uint32_t number);
 
 /* call_stacks.c */

@@ -2,7 +2,7 @@
 #ifndef SONDE_RECORD_CUDA_KERNEL_ROWS_H
 #define SONDE_RECORD_CUDA_KERNEL_ROWS_H
 
-#include "record/session.h"
+#include "record/session/session.h"
 
 #define KERNEL_NO_INSTANCE UINT32_MAX
 

@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "record/proc.h"
-#include "record/thread.h"
+#include "record/session/proc.h"
+#include "record/drain/thread.h"
 
 #define KNOWN_LIMIT (1u << 16)
 

@@ -8,8 +8,8 @@
 
 #include "record/gpu/wire.h"
 #include "record/profile_options.h"
-#include "vendor/nvidia_timer.h"
-#include "vendor/nvml.h"
+#include "vendor/nvidia/timer.h"
+#include "vendor/nvml/nvml.h"
 
 struct ring_session;
 struct ring_doorbell;

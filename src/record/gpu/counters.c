@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include "fmt/record.h"
-#include "vendor/cuda_driver.h"
-#include "vendor/cupti.h"
+#include "vendor/cuda/driver.h"
+#include "vendor/cupti/cupti.h"
 
 /* What the hardware fills until it is fetched. A sample takes some KB there: every unit of the chip writes its own counters. */
 #define BUFFER_SIZE (256u << 20)

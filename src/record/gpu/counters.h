@@ -7,8 +7,8 @@
 
 #include "record/gpu/collector.h"
 #include "record/gpu/metric_set.h"
-#include "vendor/cupti_pm.h"
-#include "vendor/nvidia_timer.h"
+#include "vendor/cupti/pm.h"
+#include "vendor/nvidia/timer.h"
 
 struct counters;
 

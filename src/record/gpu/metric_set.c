@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 #include "base/macros.h"
-#include "base/path.h"
-#include "base/trim.h"
+#include "base/text/path.h"
+#include "base/text/trim.h"
 
 #define SUFFIX ".set"
 #define MAX_FOLDERS 16

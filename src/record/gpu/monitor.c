@@ -18,8 +18,8 @@
 #include "record/gpu/collector.h"
 #include "record/gpu/gpu_clock.h"
 #include "record/gpu/wire.h"
-#include "record/gpus.h"
-#include "record/session.h"
+#include "record/session/gpus.h"
+#include "record/session/session.h"
 
 #define MAX_GPUS COLLECTOR_MAX_GPUS
 #define MAX_METRICS 65536u

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "fmt/record.h"
-#include "vendor/nvidia_switches.h"
+#include "vendor/nvidia/switches.h"
 
 #define AT_ONCE 1024u
 _Static_assert(sizeof(struct gpu_wire_switches) + AT_ONCE * sizeof(struct gpu_wire_switch) <= GPU_WIRE_MAX, "a message");

@@ -3,7 +3,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/arch.h"
+#include "base/system/arch.h"
 
 #define SEEN_HZ 20
 

@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include "record/perf/perf.h"
-#include "record/session.h"
+#include "record/session/session.h"
 
 /* Fewer than this are not enough to say that some are missing. */
 #define ENOUGH_SAMPLES 200

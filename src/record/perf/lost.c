@@ -5,7 +5,7 @@
 
 #include "record/perf/perf.h"
 #include "record/perf/sched.h"
-#include "record/session.h"
+#include "record/session/session.h"
 
 #define MOST_WORDS 8
 

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "record/perf/perf.h"
-#include "record/session.h"
+#include "record/session/session.h"
 
 #define RING_SMALLEST (32u << 10)
 #define RING_LEAST (256u << 10)

@@ -8,7 +8,7 @@
 
 #include "record/perf/order.h"
 #include "record/perf/sched.h"
-#include "record/session.h"
+#include "record/session/session.h"
 
 #define MS 1000000ll
 /* A record is in its ring a moment after its time was taken: nothing older than this can come.

@@ -15,7 +15,7 @@
 #include "record/perf/ring.h"
 #include "record/perf/sched_source.h"
 #include "record/profile_options.h"
-#include "record/tree.h"
+#include "record/session/process_tree.h"
 
 struct session;
 struct ring_doorbell;

@@ -1,11 +1,11 @@
 /* Samples: whose, where, and how it was called. */
 #include <string.h>
 
-#include "base/arch.h"
+#include "base/system/arch.h"
 #include "record/perf/perf.h"
-#include "record/roster.h"
-#include "record/session.h"
-#include "record/stacks.h"
+#include "record/session/roster.h"
+#include "record/session/session.h"
+#include "record/stacks/stacks.h"
 
 static void add(struct stack_walk *walk, uint64_t pc)
 {

@@ -6,7 +6,7 @@
 
 #include "base/array.h"
 #include "base/macros.h"
-#include "record/session.h"
+#include "record/session/session.h"
 
 #define NEVER INT64_MIN
 #define MAX_CPUS 65536u

@@ -7,8 +7,8 @@
 #include "base/cleanup.h"
 #include "record/perf/perf.h"
 #include "record/perf/sched.h"
-#include "record/session.h"
-#include "record/stacks.h"
+#include "record/session/session.h"
+#include "record/stacks/stacks.h"
 #include "symbol/kallsyms.h"
 
 #define RAW_OFFSET 48 /* behind identifier, ip, thread, time, cpu */

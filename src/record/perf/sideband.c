@@ -1,9 +1,9 @@
 /* Which process is which, and what code it has mapped. */
 #include "record/perf/perf.h"
 #include "record/perf/sched.h"
-#include "record/roster.h"
-#include "record/session.h"
-#include "record/space.h"
+#include "record/session/roster.h"
+#include "record/session/session.h"
+#include "record/session/address_space.h"
 
 void perf_take_mapping(struct perf *p, const struct perf_event_header *header, int64_t time)
 {

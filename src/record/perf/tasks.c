@@ -14,10 +14,10 @@
 
 #include "base/array.h"
 #include "record/perf/perf.h"
-#include "record/roster.h"
-#include "record/session.h"
-#include "record/space_internal.h"
-#include "record/tree.h"
+#include "record/session/roster.h"
+#include "record/session/session.h"
+#include "record/session/address_space_internal.h"
+#include "record/session/process_tree.h"
 
 #define PASSES 12
 #define MOST_SOURCES (1u << 20)

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "view/internal.h"
-#include "view/lines.h"
+#include "view/events/lines.h"
 
 #define MOST_REPORTS 16
 #define MOST_FOLDERS 256
@@ -74,7 +74,7 @@ EXPORTED(engine_open) int engine_open(char *name, const void *data, size_t size)
 	return 0;
 }
 
-/* Rows that were made of the report opened last, when the page was written (made.h): 0, or the status of an answer. */
+/* Rows that were made of the report opened last, when the page was written (derived/derived.h): 0, or the status of an answer. */
 EXPORTED(engine_take_made) int engine_take_made(struct made_track *tracks, size_t tracks_size, const void *data, size_t size)
 {
 	struct recording *r = engine.recordings[engine.view.recording_count - 1];

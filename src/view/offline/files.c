@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "kernel/share.h"
+#include "kernel/metrics/share_folder.h"
 #include "stats/stats.h"
 #include "view/offline/engine.h"
 

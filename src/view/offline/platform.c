@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "stats/output.h"
-#include "symbol/build_id.h"
+#include "symbol/elf/build_id.h"
 #include "symbol/demangle.h"
 #include "symbol/lines.h"
 

@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include "counted.h"
-#include "vendor/cupti_checkpoint.h"
+#include "vendor/cupti/checkpoint.h"
 
 #define ROOM 64
 

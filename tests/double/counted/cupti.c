@@ -9,11 +9,11 @@
 #include "config.h"
 #include "counted.h"
 #include "source.h"
-#include "vendor/cupti.h"
-#include "vendor/cupti_activity.h"
-#include "vendor/cupti_callbacks.h"
-#include "vendor/cupti_host.h"
-#include "vendor/cupti_range.h"
+#include "vendor/cupti/cupti.h"
+#include "vendor/cupti/activity.h"
+#include "vendor/cupti/callbacks.h"
+#include "vendor/cupti/host.h"
+#include "vendor/cupti/range.h"
 
 #define EXPORT __attribute__((visibility("default")))
 #define RANGES 64
@@ -28,7 +28,7 @@ struct image {
 };
 
 #define CUPTI_FUNCTION(needed, name, parameters) int name parameters;
-#include "vendor/cupti_functions.def"
+#include "vendor/cupti/functions.def"
 #undef CUPTI_FUNCTION
 int cuptiProfilerHostGetSupportedChips(struct host_chips *);
 int cuptiProfilerHostGetBaseMetrics(struct pm_base_metrics *);
@@ -36,7 +36,7 @@ int cuptiProfilerHostGetSubMetrics(struct host_sub_metrics *);
 int cuptiProfilerHostGetMetricProperties(struct host_properties *);
 int cuptiProfilerHostGetMaxNumHardwareMetricsPerPass(struct host_most_per_pass *);
 #define RANGE_FUNCTION(name, parameters) int name(struct parameters *);
-#include "vendor/cupti_range_functions.def"
+#include "vendor/cupti/range_functions.def"
 #undef RANGE_FUNCTION
 
 static cupti_callback *callback;

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "counted.h"
-#include "vendor/cuda_launch.h"
+#include "vendor/cuda/launch.h"
 
 #define EXPORT __attribute__((visibility("default")))
 #define ALLOCATIONS 64

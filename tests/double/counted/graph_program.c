@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "counted.h"
-#include "vendor/cuda_launch.h"
+#include "vendor/cuda/launch.h"
 
 int cuInit(unsigned flags);
 int cuCtxSynchronize(void);

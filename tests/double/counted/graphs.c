@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "counted.h"
-#include "vendor/cuda_launch.h"
+#include "vendor/cuda/launch.h"
 
 
 int cuGraphInstantiateWithFlags(void **exec, void *graph, unsigned long long flags);

@@ -5,12 +5,12 @@
 #include <string.h>
 
 #include "counted.h"
-#include "vendor/nvml.h"
+#include "vendor/nvml/nvml.h"
 
 #define EXPORT __attribute__((visibility("default")))
 
 #define NVML_FUNCTION(needed, name, parameters) int name parameters;
-#include "vendor/nvml_functions.def"
+#include "vendor/nvml/nvml_functions.def"
 #undef NVML_FUNCTION
 const char *nvmlErrorString(int result);
 

@@ -4,12 +4,12 @@
 #include <string.h>
 
 #include "config.h"
-#include "vendor/nvperf_schedule.h"
+#include "vendor/nvperf/schedule.h"
 
 #define EXPORT __attribute__((visibility("default")))
 
 #define SCHEDULE_FUNCTION(name, parameters) int name(struct parameters *);
-#include "vendor/nvperf_schedule_functions.def"
+#include "vendor/nvperf/schedule_functions.def"
 #undef SCHEDULE_FUNCTION
 
 static char metrics[METRICS][NAME]; /* that were asked for, by index */

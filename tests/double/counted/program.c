@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "counted.h"
-#include "vendor/cuda_launch.h"
+#include "vendor/cuda/launch.h"
 
 int cuInit(unsigned flags);
 int cuCtxSynchronize(void);

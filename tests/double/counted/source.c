@@ -10,8 +10,8 @@
 
 #include "counted.h"
 #include "source.h"
-#include "vendor/cupti_callbacks.h"
-#include "vendor/cupti_source.h"
+#include "vendor/cupti/callbacks.h"
+#include "vendor/cupti/source.h"
 
 #define INSTRUCTIONS 3
 #define BUSY 26
@@ -19,10 +19,10 @@
 #define FUNCTIONS 64
 
 #define SOURCE_FUNCTION(name, parameters) int name(struct parameters *);
-#include "vendor/cupti_source_functions.def"
+#include "vendor/cupti/source_functions.def"
 #undef SOURCE_FUNCTION
 #define PM_FUNCTION(needed, name, parameters) int name(struct parameters *);
-#include "vendor/cupti_pm_functions.def"
+#include "vendor/cupti/pm_functions.def"
 #undef PM_FUNCTION
 
 static const struct {

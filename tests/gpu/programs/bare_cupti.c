@@ -12,10 +12,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/arch.h"
-#include "vendor/cupti.h"
-#include "vendor/cupti_activity.h"
-#include "vendor/cupti_callbacks.h"
+#include "base/system/arch.h"
+#include "vendor/cupti/cupti.h"
+#include "vendor/cupti/activity.h"
+#include "vendor/cupti/callbacks.h"
 
 #define EXPORT __attribute__((visibility("default")))
 #define BUFFER_SIZE ((size_t)2 << 20) /* as the agent's */
@@ -109,12 +109,12 @@ static const struct {
 	int choice;
 	const char *name;     /* an asterisk at the end stands for any rest; the first that fits decides */
 } patterns[] = {
-#if __has_include("agent/cuda/calls.def")
+#if __has_include("agent/cuda/records/calls.def")
 #define CUDA_CALL(class, kind, name) { CLASS_##class, CHOSEN, name },
 #define CUDA_CALL_STACKLESS(class, name) { CLASS_##class, CHOSEN, name },
 #define CUDA_CALL_NOT(class, name) { CLASS_##class, LEFT_OUT, name },
 #define CUDA_CALL_NEVER(class, name) { CLASS_##class, LEFT_OUT, name },
-#include "agent/cuda/calls.def"
+#include "agent/cuda/records/calls.def"
 #else
 	{ CLASS_RUNTIME, CHOSEN, "cudaLaunch*" },
 	{ CLASS_RUNTIME, CHOSEN, "cudaMem*" },
@@ -308,7 +308,7 @@ EXPORT int bare_cupti_load(const char *path)
 	*(void **)&cupti.name = dlsym(cupti.library, #name);                                                         \
 	if (needed && !cupti.name)                                                                                   \
 		return -1;
-#include "vendor/cupti_functions.def"
+#include "vendor/cupti/functions.def"
 #undef CUPTI_FUNCTION
 	return 0;
 }

@@ -16,7 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "vendor/cupti_pm.h"
+#include "vendor/cupti/pm.h"
 
 static const char *wanted[] = {
 	"gpc__cycles_elapsed.avg.per_second",
@@ -95,7 +95,7 @@ static void load(const char *path)
 	pm.name = dlsym(pm.library, #name);           \
 	if (!pm.name)                                 \
 		printf("missing function: " #name "\n");
-#include "vendor/cupti_pm_functions.def"
+#include "vendor/cupti/pm_functions.def"
 #undef PM_FUNCTION
 }
 

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "agent/cuda/buffers.h"
+#include "agent/cuda/records/buffers.h"
 
 struct fake_cuda fake_cuda;
 struct cuda_agent cuda_agent;

@@ -5,8 +5,8 @@
 
 #include "agent/cuda/cuda.h"
 #include "fake_agent.h"
-#include "vendor/cupti_activity.h"
-#include "vendor/cupti_callbacks.h"
+#include "vendor/cupti/activity.h"
+#include "vendor/cupti/callbacks.h"
 
 #define FAKE_KINDS 64
 #define FAKE_CALLS 64

@@ -13,8 +13,8 @@
 #include <unistd.h>
 
 #include "agent/core/elf_object.h"
-#include "agent/core/maps.h"
-#include "agent/core/slots.h"
+#include "agent/core/attach/maps.h"
+#include "agent/core/attach/slots.h"
 #include "agent/core/wrappers.h"
 
 #define PAGE 4096u

@@ -8,8 +8,8 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "agent/cuda/buffers.h"
-#include "agent/cuda/decode.h"
+#include "agent/cuda/records/buffers.h"
+#include "agent/cuda/records/decode.h"
 #include "fake_cuda.h"
 
 static void reset(void)

@@ -6,9 +6,9 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "agent/cuda/buffers.h"
-#include "agent/cuda/calls.h"
-#include "agent/cuda/decode.h"
+#include "agent/cuda/records/buffers.h"
+#include "agent/cuda/records/calls.h"
+#include "agent/cuda/records/decode.h"
 #include "fake_cuda.h"
 
 static void names_without_versions(void **state)

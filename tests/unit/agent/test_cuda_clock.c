@@ -7,7 +7,7 @@
 #include <time.h>
 #include <cmocka.h>
 
-#include "agent/cuda/clock.h"
+#include "agent/cuda/records/clock.h"
 #include "fake_cuda.h"
 
 static uint64_t distance(uint64_t a, uint64_t b)

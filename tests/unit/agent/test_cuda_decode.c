@@ -9,7 +9,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#include "agent/cuda/decode.h"
+#include "agent/cuda/records/decode.h"
 #include "fake_cuda.h"
 
 /* Two pages of which the second cannot be read. A record that ends where the first does, read too far, ends the

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "agent/cuda/names.h"
+#include "agent/cuda/records/names.h"
 #include "fake_cuda.h"
 
 static unsigned definitions(unsigned kind)

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "agent/cuda/decode.h"
+#include "agent/cuda/records/decode.h"
 #include "fake_cuda.h"
 
 /* Unified memory is watched between windows, too; correlations go on where CUPTI begins anew. */

@@ -28,7 +28,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/confine.h"
+#include "base/system/confine.h"
 
 #define REFUSED(call) ((call) < 0 && errno == EPERM)
 #define NO_SECCOMP (confine_seccomp_works() < 0)

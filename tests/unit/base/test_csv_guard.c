@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "base/csv_guard.h"
+#include "base/text/csv_guard.h"
 
 static bool needs(const char *text)
 {

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "base/json_text.h"
+#include "base/text/json_text.h"
 
 static void expect(const char *text, size_t len, const char *json)
 {

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "base/nearest.h"
+#include "base/text/nearest.h"
 
 static unsigned distance(const char *a, const char *b)
 {

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "base/options.h"
+#include "base/options/options.h"
 
 struct fields {
 	const char *output;

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "base/secrets.h"
+#include "base/text/secrets.h"
 
 static void test_names(void **state)
 {

@@ -2,7 +2,7 @@
 
 #include <errno.h>
 
-#include "cli/command_file.h"
+#include "cli/arguments/command_file.h"
 
 static void assert_words(const char *text, const char *const *expected)
 {

@@ -5,7 +5,7 @@
 #include <linux/perf_event.h>
 #include <stdlib.h>
 
-#include "cli/doctor.h"
+#include "cli/doctor/doctor.h"
 
 /* What the made-up kernel answers. */
 struct answers {

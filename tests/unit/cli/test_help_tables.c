@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "cli/command.h"
-#include "cli/help.h"
+#include "cli/help/help.h"
 
 typedef void visit_fn(const struct command *command, const struct option_spec *spec);
 

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "cli/hotkey.h"
+#include "cli/profile/hotkey.h"
 
 static unsigned count(unsigned key, const char *bytes)
 {

@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli/kernel_trouble.h"
+#include "cli/kernel/run/trouble.h"
 #include "fmt/kernel_wire.h"
 
 #define PARAMS "/proc/driver/nvidia/params"

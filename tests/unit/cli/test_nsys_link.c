@@ -2,7 +2,7 @@
 #include "run_cli.h"
 
 #include "cli/command.h"
-#include "cli/output_name.h"
+#include "cli/arguments/output_name.h"
 #include "doubles.h"
 
 #include <stdlib.h>

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "cli/output_name.h"
+#include "cli/arguments/output_name.h"
 
 /* Each test runs in an empty folder of its own, without a rank in the environment. */
 static int enter(void **state)

@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli/profile_setup.h"
+#include "cli/profile/setup.h"
 #include "doubles.h"
 
 static int enter(void **state)

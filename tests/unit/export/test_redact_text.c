@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "export/redact_text.h"
+#include "export/redact/text.h"
 
 static void expect(struct redactor *r, enum text_role role, const char *text, const char *want)
 {

@@ -30,7 +30,7 @@ static void words_are_those_of_each_reader(void **state)
 	assert_string_equal(gpu_sync_kind(GPU_SYNC_STREAM_WAIT)->kineto, "Stream Wait Event");
 	assert_string_equal(gpu_memory_operation_word(GPU_MEMORY_ALLOCATION), "allocation");
 	assert_string_equal(gpu_jit_operation_kineto(GPU_JIT_CACHE_STORE), "JIT cache store");
-	/* As cupti_activity.h numbers them. */
+	/* As cupti/activity.h numbers them. */
 	assert_string_equal(gpu_overhead_word(1), "driver compiler");
 	assert_string_equal(gpu_overhead_word(1 << 16), "buffer flush");
 	assert_string_equal(gpu_overhead_text(1 << 16), "Buffer Flush");

@@ -8,8 +8,8 @@
 
 #include <cmocka.h>
 
-#include "fmt/frame_filter.h"
-#include "fmt/launch_filter.h"
+#include "fmt/filter/frame_filter.h"
+#include "fmt/filter/launch_filter.h"
 
 static void names(void **state)
 {

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "fmt/nvtx_filter.h"
+#include "fmt/filter/nvtx_filter.h"
 
 /* "A D@B <C" : pushed A, pushed B of domain D, started C. "-" has no name. */
 static size_t ranges_of(const char *text, char *memory, struct nvtx_open_range *ret)

@@ -8,8 +8,8 @@
 
 #include <cmocka.h>
 
-#include "ingest/json.h"
-#include "ingest/kineto_internal.h"
+#include "ingest/input/json.h"
+#include "ingest/kineto/internal.h"
 
 static struct json_value value_of(const char *text)
 {

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "ingest/kineto.h"
+#include "ingest/kineto/kineto.h"
 
 static const char trace[] =
 	"{\"deviceProperties\":[{\"id\":0,\"name\":\"G\"}],\"traceEvents\":["

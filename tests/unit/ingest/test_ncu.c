@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "ingest/csv.h"
+#include "ingest/input/csv.h"
 #include "ingest/ncu.h"
 
 static void check_row(struct csv *c, size_t line, const char *const *cells)

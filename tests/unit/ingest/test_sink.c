@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "ingest/sink_store.h"
+#include "ingest/rows/sink_store.h"
 
 #define TRACKS 3u
 #define SMALL (64u << 10)

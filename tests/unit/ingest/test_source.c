@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "ingest/source.h"
+#include "ingest/input/trace_file.h"
 
 #define SIZE ((size_t)40 << 20)
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "../sanitized.h"
-#include "vendor/cupti_host.h"
+#include "vendor/cupti/host.h"
 
 /* CUPTI loads a library in a way that sanitizers refuse. */
 static inline void cupti_here(struct cupti_host *ret)

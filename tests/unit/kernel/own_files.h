@@ -3,8 +3,8 @@
 #define TESTS_KERNEL_OWN_FILES_H
 
 #include "cupti_here.h"
-#include "kernel/glossary.h"
-#include "kernel/section.h"
+#include "kernel/metrics/glossary.h"
+#include "kernel/sections/section.h"
 
 static struct cupti_host cupti;
 static struct sections sections;

@@ -9,8 +9,8 @@
 #include <cmocka.h>
 
 #include "cupti_here.h"
-#include "kernel/schedule.h"
-#include "kernel/throughput.h"
+#include "kernel/choice/pass_schedule.h"
+#include "kernel/metrics/throughput.h"
 
 static struct cupti_host cupti;
 

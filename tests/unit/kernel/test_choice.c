@@ -8,8 +8,8 @@
 
 #include <cmocka.h>
 
-#include "kernel/choice.h"
-#include "kernel/schedule.h"
+#include "kernel/choice/choice.h"
+#include "kernel/choice/pass_schedule.h"
 #include "own_files.h"
 
 struct chip {

@@ -7,8 +7,8 @@
 
 #include <cmocka.h>
 
-#include "kernel/catalog.h"
-#include "kernel/explain.h"
+#include "kernel/choice/catalog.h"
+#include "kernel/sections/explain.h"
 #include "own_files.h"
 
 static void describe_all(const char *chip, int profiler)

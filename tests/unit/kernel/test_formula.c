@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "kernel/formula.h"
+#include "kernel/metrics/formula.h"
 
 static double value_of(void *context, const char *metric)
 {

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "kernel/metric_names.h"
+#include "kernel/results/metric_names.h"
 
 static struct metric_value first[] = { { .name = "b.sum" }, { .name = "a.avg" }, { .name = "a.avg.warm" } };
 static struct metric_value second[] = { { .name = "b.sum" }, { .name = "a.sum" }, { .name = "ab.avg" }, { .name = "a.avg" } };

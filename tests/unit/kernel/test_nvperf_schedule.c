@@ -9,8 +9,8 @@
 #include <cmocka.h>
 
 #include "cupti_here.h"
-#include "kernel/schedule.h"
-#include "vendor/nvperf_schedule.h"
+#include "kernel/choice/pass_schedule.h"
+#include "vendor/nvperf/schedule.h"
 
 static struct cupti_host cupti;
 static struct nvperf_schedule nvperf;

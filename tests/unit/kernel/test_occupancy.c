@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "kernel/occupancy.h"
+#include "kernel/occupancy/occupancy.h"
 
 #define NONE OCCUPANCY_NO_LIMIT
 #define ANY (UINT32_MAX - 1)

@@ -11,8 +11,8 @@
 
 #include <cmocka.h>
 
-#include "kernel/derived.h"
-#include "kernel/page.h"
+#include "kernel/results/derived.h"
+#include "kernel/pages/page.h"
 #include "report/writer.h"
 
 #define BIT(column) (1u << (column))

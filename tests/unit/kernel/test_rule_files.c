@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "kernel/choice.h"
+#include "kernel/choice/choice.h"
 #include "own_files.h"
 
 #define HEAD "title = T\nsection = S\n"

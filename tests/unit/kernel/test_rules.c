@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "kernel/rules/rule.h"
-#include "kernel/section.h"
+#include "kernel/sections/section.h"
 
 #define FIXTURE SHARE "/../../shared/fixtures/ncu-raw-h200-four-kernels.csv"
 #define COLUMNS 3000

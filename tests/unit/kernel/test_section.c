@@ -11,8 +11,8 @@
 
 #include <cmocka.h>
 
-#include "kernel/glossary.h"
-#include "kernel/section.h"
+#include "kernel/metrics/glossary.h"
+#include "kernel/sections/section.h"
 
 static const char good[] = "# A comment\n"
 			   "title = My Section\n"

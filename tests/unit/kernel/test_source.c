@@ -10,12 +10,12 @@
 
 #include <cmocka.h>
 
-#include "kernel/disassemble.h"
-#include "kernel/opcode.h"
-#include "kernel/page_source.h"
-#include "kernel/section.h"
-#include "kernel/source_before.h"
-#include "kernel/source_lines.h"
+#include "kernel/source/disassemble.h"
+#include "kernel/source/opcode.h"
+#include "kernel/pages/source.h"
+#include "kernel/sections/section.h"
+#include "kernel/source/before.h"
+#include "kernel/pages/rule_lines.h"
 
 #define SAMPLES "smsp__pcsamp_sample_count"
 #define LONG "smsp__pcsamp_warps_issue_stalled_long_scoreboard"

@@ -10,8 +10,8 @@
 
 #include <cmocka.h>
 
-#include "kernel/metric_names.h"
-#include "kernel/summary.h"
+#include "kernel/results/metric_names.h"
+#include "kernel/summary/summary.h"
 
 #define TIME "gpu__time_duration.sum"
 #define PERCENT "sm__throughput.avg.pct_of_peak_sustained_elapsed"

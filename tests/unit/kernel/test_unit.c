@@ -10,8 +10,8 @@
 #include <cmocka.h>
 
 #include "cupti_here.h"
-#include "kernel/catalog.h"
-#include "kernel/unit.h"
+#include "kernel/choice/catalog.h"
+#include "kernel/metrics/unit.h"
 
 #define FIXTURE SHARE "/../../shared/fixtures/ncu-raw-h200-four-kernels.csv"
 

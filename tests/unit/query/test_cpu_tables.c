@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "query/file_calls.h"
+#include "query/index/file_calls.h"
 #include "support.h"
 
 static int set_up(void **state)

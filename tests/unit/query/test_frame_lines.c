@@ -14,8 +14,8 @@
 
 #include "query/query.h"
 #include "report/writer.h"
-#include "symbol/build_id.h"
-#include "symbol/elf_file.h"
+#include "symbol/elf/build_id.h"
+#include "symbol/elf/elf_file.h"
 
 enum { NOP_AT = __LINE__ + 3 };
 static inline __attribute__((always_inline)) int inlined_here(int x)

@@ -8,8 +8,8 @@
 
 #include <cmocka.h>
 
-#include "query/mapping.h"
-#include "query/scope.h"
+#include "query/engine/mapping.h"
+#include "query/engine/scope.h"
 #include "support.h"
 
 #define LISTED "SELECT group_concat(name, ' ') FROM (SELECT name FROM sqlite_master ORDER BY name)"

@@ -9,8 +9,8 @@
 
 #include <cmocka.h>
 
-#include "query/fold.h"
-#include "query/scope_text.h"
+#include "query/functions/fold.h"
+#include "query/engine/scope_text.h"
 
 static int matches(const char *pattern, const char *text)
 {

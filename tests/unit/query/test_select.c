@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "query/select.h"
+#include "query/functions/select.h"
 
 static int compare(const void *a, const void *b)
 {

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "query/torch_ops.h"
+#include "query/torch/ops.h"
 
 static void assert_shapes(const char *json, const char *want)
 {

@@ -6,13 +6,13 @@
 #include <unistd.h>
 
 #include "record/cuda/cuda.h"
-#include "record/decode.h"
-#include "record/definitions.h"
-#include "record/gpus.h"
-#include "record/osrt.h"
+#include "record/drain/decode.h"
+#include "record/nvtx/definitions.h"
+#include "record/session/gpus.h"
+#include "record/drain/osrt.h"
 #include "record/perf/sched.h"
-#include "record/space.h"
-#include "record/stacks.h"
+#include "record/session/address_space.h"
+#include "record/stacks/stacks.h"
 #include "ring/wire.h"
 
 #define MAX_ROWS 4096

@@ -11,8 +11,8 @@
 #include <cmocka.h>
 
 #include "fake_writer.h"
-#include "record/process.h"
-#include "record/session.h"
+#include "record/drain/process.h"
+#include "record/session/session.h"
 #include "report/reader.h"
 
 #define NOW 1000000000 /* every stamp of a test lies before */

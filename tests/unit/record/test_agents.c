@@ -9,7 +9,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "record/recorder.h"
+#include "record/control/recorder.h"
 #include "support.h"
 
 struct fixture {

@@ -12,9 +12,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "record/attach.h"
+#include "record/control/attach.h"
 #include "record/perf/perf.h"
-#include "record/tree.h"
+#include "record/session/process_tree.h"
 
 #define SAMPLE_A 10
 #define SAMPLE_B 11

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "record/cuda/cuda.h"
-#include "record/gpus.h"
+#include "record/session/gpus.h"
 #include "ring/wire.h"
 
 #define TID 1000u

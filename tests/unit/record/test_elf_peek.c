@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "base/elf_peek.h"
+#include "base/system/elf_peek.h"
 
 #define FILE_NAME "elf-peek-test-file"
 

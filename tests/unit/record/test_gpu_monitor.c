@@ -7,7 +7,7 @@
 
 #include "record/gpu/monitor.h"
 #include "record/gpu/wire.h"
-#include "record/gpus.h"
+#include "record/session/gpus.h"
 #include "support.h"
 
 struct wire {

@@ -8,7 +8,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#include "record/launch.h"
+#include "record/control/launch.h"
 #include "record/profile_options.h"
 
 static void prepare(struct launch *l, const char *program)

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "fmt/osrt_calls.h"
-#include "record/osrt.h"
+#include "record/drain/osrt.h"
 
 static void write_call(struct fake_writer *w, unsigned number, unsigned flags, unsigned depth, uint64_t start,
 		       uint64_t end, int64_t result)

@@ -8,7 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/arch.h"
+#include "base/system/arch.h"
 #include "record/perf/order.h"
 #include "record/perf/perf.h"
 #include "record/perf/sched.h"

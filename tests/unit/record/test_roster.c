@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "record/roster.h"
+#include "record/session/roster.h"
 #include "ring/wire.h"
 
 #define MS 1000000ll

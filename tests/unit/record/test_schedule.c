@@ -7,7 +7,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "record/schedule.h"
+#include "record/step_schedule.h"
 
 /* A letter for each step: '-' nothing, 'w' warm-up, 'a' active. */
 static void draw(const struct schedule *s, char *text, unsigned steps)

@@ -20,11 +20,11 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#include "base/arch.h"
+#include "base/system/arch.h"
 #include "fake_writer.h"
 #include "record/profile_options.h"
 #include "record/record.h"
-#include "record/steer.h"
+#include "record/requests/requests.h"
 #include "ring/wire.h"
 
 #define CAPTURES 8

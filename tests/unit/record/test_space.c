@@ -15,9 +15,9 @@
 #include <unistd.h>
 
 #include "../../support/cfi_file.h"
-#include "record/space.h"
-#include "record/stacks.h"
-#include "record/stacks_internal.h"
+#include "record/session/address_space.h"
+#include "record/stacks/stacks.h"
+#include "record/session/frames.h"
 
 #define ROWS 256
 #define PATH_SIZE 1024

@@ -21,8 +21,8 @@
 #include <unistd.h>
 #include <unwind.h>
 
-#include "record/space.h"
-#include "record/space_internal.h"
+#include "record/session/address_space.h"
+#include "record/session/address_space_internal.h"
 
 #define DEPTH 128
 #define STACK_ROOM 49152

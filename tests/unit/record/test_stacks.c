@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "record/space.h"
-#include "record/stacks.h"
-#include "record/stacks_internal.h"
+#include "record/session/address_space.h"
+#include "record/stacks/stacks.h"
+#include "record/session/frames.h"
 
 #define ROWS 4096
 

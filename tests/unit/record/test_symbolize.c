@@ -9,10 +9,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "record/space.h"
-#include "record/stacks.h"
-#include "record/symbolize.h"
-#include "symbol/elf_file.h"
+#include "record/session/address_space.h"
+#include "record/stacks/stacks.h"
+#include "record/stacks/symbolize.h"
+#include "symbol/elf/elf_file.h"
 
 #define ROWS 1024
 

@@ -8,8 +8,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "record/space.h"
-#include "record/stacks.h"
+#include "record/session/address_space.h"
+#include "record/stacks/stacks.h"
 
 #define ROWS 1024
 

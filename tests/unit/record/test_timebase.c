@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "record/timebase.h"
+#include "record/session/timebase.h"
 
 #define HZ 2800000000ll
 #define START 5000000000000ll

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "fmt/record.h"
-#include "record/space.h"
-#include "record/timer_samples.h"
+#include "record/session/address_space.h"
+#include "record/stacks/timer_samples.h"
 
 #define STACK_AT 0x7000000u
 

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "fmt/record.h"
-#include "record/trigger.h"
+#include "record/session/trigger.h"
 
 #define MS 1000000ll
 

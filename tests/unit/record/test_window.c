@@ -12,10 +12,10 @@
 #include <cmocka.h>
 
 #include "fmt/cuda_wire.h"
-#include "record/control.h"
+#include "record/control/messages.h"
 #include "record/profile_options.h"
-#include "record/recorder.h"
-#include "record/window.h"
+#include "record/control/recorder.h"
+#include "record/session/window.h"
 
 static void saw(struct window_seen *seen, const char *name)
 {

@@ -5,10 +5,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "report/detail.h"
-#include "report/file_format.h"
-#include "report/reader_internal.h"
-#include "report/writer_internal.h"
+#include "report/write/detail.h"
+#include "report/format/file_format.h"
+#include "report/read/internal.h"
+#include "report/write/internal.h"
 
 #define LONG_TRACK 1u  /* three full groups and a rest */
 #define SHORT_TRACK 2u /* too few rows for a level 0 */

@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "report/writer_internal.h"
+#include "report/write/internal.h"
 
 #define TRACKS 5
 

@@ -7,10 +7,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "report/block.h"
-#include "report/reader_internal.h"
-#include "report/rowset.h"
-#include "report/writer_internal.h"
+#include "report/format/block.h"
+#include "report/read/internal.h"
+#include "report/format/rowset.h"
+#include "report/write/internal.h"
 
 #define ROWS 50000
 #define TRACKS 3

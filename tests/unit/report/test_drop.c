@@ -9,8 +9,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "report/reader_internal.h"
-#include "report/writer_internal.h"
+#include "report/read/internal.h"
+#include "report/write/internal.h"
 
 #define TRACKS 6u
 #define SECOND 1000000000ll

@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "report/writer_internal.h"
+#include "report/write/internal.h"
 
 static mode_t mode_of(const char *path)
 {

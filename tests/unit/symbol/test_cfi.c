@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "../../support/cfi_file.h"
-#include "symbol/cfi.h"
-#include "symbol/cfi_expression.h"
+#include "symbol/unwind/cfi.h"
+#include "symbol/unwind/cfi_expression.h"
 
 #define FRAMES_SIZE 4096
 #define CIE_SIZE 24u

@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "symbol/elf_file.h"
+#include "symbol/elf/elf_file.h"
 #include "symbol/lines.h"
 
 static int build(void **state)

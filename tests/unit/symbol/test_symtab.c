@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "symbol/debug_file.h"
-#include "symbol/symtab.h"
+#include "symbol/elf/debug_file.h"
+#include "symbol/elf/symtab.h"
 
 static struct elf_file *open_elf(const char *path)
 {

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "vendor/cupti.h"
+#include "vendor/cupti/cupti.h"
 
 static const char *const variables[] = { "SONDE_CUPTI", "CUDA_HOME", "CUDA_PATH", "CUDA_ROOT", "VIRTUAL_ENV", "CONDA_PREFIX", "HOME" };
 

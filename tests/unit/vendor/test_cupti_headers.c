@@ -6,9 +6,9 @@
 #include <stdio.h>
 #include <cmocka.h>
 
-#include "vendor/cupti.h"
-#include "vendor/cupti_activity.h"
-#include "vendor/cupti_callbacks.h"
+#include "vendor/cupti/cupti.h"
+#include "vendor/cupti/activity.h"
+#include "vendor/cupti/callbacks.h"
 
 #if __has_include(<cupti.h>)
 #include <cupti.h>

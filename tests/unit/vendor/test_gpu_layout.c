@@ -6,9 +6,9 @@
 #include <stdio.h>
 #include <cmocka.h>
 
-#include "vendor/cupti_host.h"
-#include "vendor/nvperf_schedule.h"
-#include "vendor/nvml.h"
+#include "vendor/cupti/host.h"
+#include "vendor/nvperf/schedule.h"
+#include "vendor/nvml/nvml.h"
 
 #if __has_include(<cupti_pmsampling.h>) && __has_include(<cupti_profiler_host.h>)
 #include <cupti_pmsampling.h>

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "vendor/nvidia_switches.h"
+#include "vendor/nvidia/switches.h"
 
 #define RECORDS NVIDIA_SWITCH_RECORDS
 #define FD 900

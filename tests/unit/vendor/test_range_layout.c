@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <cmocka.h>
 
-#include "vendor/cuda_launch.h"
-#include "vendor/cupti_range.h"
+#include "vendor/cuda/launch.h"
+#include "vendor/cupti/range.h"
 
 #if __has_include(<cupti_range_profiler.h>) && __has_include(<cupti_profiler_host.h>) && __has_include(<cuda.h>)
 /* The parameters of calls name types of all their versions. */

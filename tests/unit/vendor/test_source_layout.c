@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <cmocka.h>
 
-#include "vendor/cupti_source.h"
+#include "vendor/cupti/source.h"
 
 #if __has_include(<cupti_pcsampling.h>) && __has_include(<cupti_sass_metrics.h>) && __has_include(<cuda.h>)
 #include <cuda.h>

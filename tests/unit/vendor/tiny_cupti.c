@@ -1,10 +1,10 @@
 /* As much of CUPTI as loading it looks at: -DVERSION=N, -DLACKING for one function less. */
 #include <stdint.h>
 
-#include "vendor/cupti.h"
+#include "vendor/cupti/cupti.h"
 
 #define CUPTI_FUNCTION(needed, name, parameters) int name parameters;
-#include "vendor/cupti_functions.def"
+#include "vendor/cupti/functions.def"
 #undef CUPTI_FUNCTION
 
 int cuptiGetVersion(uint32_t *version)

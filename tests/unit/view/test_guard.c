@@ -7,7 +7,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "view/guard.h"
+#include "view/server/guard.h"
 
 static void hosts(void **state)
 {

@@ -10,10 +10,10 @@
 #include <cmocka.h>
 
 #include "report/writer.h"
-#include "view/coarse.h"
+#include "view/recording/coarse.h"
 #include "view/internal.h"
-#include "view/lines.h"
-#include "view/tile.h"
+#include "view/events/lines.h"
+#include "view/tiles/tile.h"
 
 #define EVENTS 30000
 #define TRACKS 3

@@ -10,9 +10,9 @@
 #include <cmocka.h>
 
 #include "report/writer.h"
-#include "view/coarse.h"
-#include "view/made.h"
-#include "view/tile.h"
+#include "view/recording/coarse.h"
+#include "view/derived/derived.h"
+#include "view/tiles/tile.h"
 
 #define THREADS 3
 #define OPS 3000

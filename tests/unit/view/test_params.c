@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <cmocka.h>
 
-#include "view/json_out.h"
-#include "view/params.h"
+#include "view/request/json_out.h"
+#include "view/request/params.h"
 
 static void good(void **state)
 {

@@ -13,8 +13,8 @@
 #include "../../fuzz/view_texts.h"
 #include "report/writer.h"
 #include "view/internal.h"
-#include "view/lines.h"
-#include "view/made.h"
+#include "view/events/lines.h"
+#include "view/derived/derived.h"
 
 #define PATH rows_path()
 

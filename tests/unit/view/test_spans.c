@@ -7,7 +7,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "view/spans.h"
+#include "view/events/spans.h"
 
 #define ROWS 3
 #define MOMENTS 200

@@ -11,8 +11,8 @@
 #include <cmocka.h>
 
 #include "report/writer.h"
-#include "view/coarse.h"
-#include "view/tile.h"
+#include "view/recording/coarse.h"
+#include "view/tiles/tile.h"
 
 #define EVENTS 60000
 /* In the folder of the test, which may run twice at once. */

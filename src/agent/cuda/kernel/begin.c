@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "agent/core/syscalls.h"
-#include "agent/cuda/decode.h"
-#include "agent/cuda/life.h"
+#include "agent/cuda/records/decode.h"
+#include "agent/cuda/life/life.h"
 #include "agent/cuda/kernel/kernel.h"
 
 struct kernel_agent kernel_agent;

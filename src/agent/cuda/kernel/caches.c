@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "agent/cuda/kernel/kernel.h"
-#include "vendor/nvidia_l2.h"
+#include "vendor/nvidia/l2.h"
 
 #define GRID 1024
 #define BLOCK 512

@@ -1,7 +1,7 @@
 /* Calls of the driver that launch kernels or change memory, by their names: numbers differ between versions. */
 #include <string.h>
 
-#include "agent/cuda/calls.h"
+#include "agent/cuda/records/calls.h"
 #include "agent/cuda/kernel/kernel.h"
 #include "base/macros.h"
 

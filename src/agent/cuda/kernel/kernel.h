@@ -1,12 +1,12 @@
 /* Hardware counters of single kernels: a launch that is wanted is made several times, with other counters each time, on the same
  * memory and with caches as asked for; then the program goes on as if it had been made once.
  *
- * request.c: what is wanted. calls.c: which calls of the driver matter. choose.c: is it this launch? names.c: by its name.
+ * request.c: what is wanted. calls.c: which calls of the driver matter. launch_choice.c: is it this launch? names.c: by its name.
  * window.c: by what the program says of itself: cuProfilerStart and NVTX. batch.c: the passes of launches that follow each other.
  * replay.c: what a launch is, and one pass around the program's own. launch.c: made again. config.c: from names of metrics to
  * counters. counters.c: CUPTI's range profiler. memory.c: what the kernel wrote is taken back. caches.c: emptied between passes.
  * graph.c, graph_read.c: kernels of CUDA graphs. range.c, range_calls.c: ranges of many launches.
- * facts.c: what the driver tells of a launch. place.c, python.c: where it is made. result.c: records. trouble.c: what is in the way. timed.c: without counters. */
+ * facts.c: what the driver tells of a launch. launch_place.c, python.c: where it is made. result.c: records. trouble.c: what is in the way. timed.c: without counters. */
 #ifndef SONDE_AGENT_KERNEL_KERNEL_H
 #define SONDE_AGENT_KERNEL_KERNEL_H
 
@@ -16,11 +16,11 @@
 #include "agent/cuda/cuda.h"
 #include "fmt/kernel_request.h"
 #include "fmt/kernel_wire.h"
-#include "fmt/nvtx_filter.h"
-#include "vendor/cuda_launch.h"
-#include "vendor/cupti_callbacks.h"
-#include "vendor/cupti_range.h"
-#include "vendor/nvidia_subdevice.h"
+#include "fmt/filter/nvtx_filter.h"
+#include "vendor/cuda/launch.h"
+#include "vendor/cupti/callbacks.h"
+#include "vendor/cupti/range.h"
+#include "vendor/nvidia/subdevice.h"
 
 #define KERNEL_HIDDEN __attribute__((visibility("hidden")))
 #define KERNEL_WHY_SIZE 240
@@ -96,7 +96,7 @@ int kernel_launch_start(const struct kernel_launch *l) KERNEL_HIDDEN;
 int kernel_launch_again(const struct kernel_launch *l, char *why) KERNEL_HIDDEN;
 void *kernel_launch_function(const struct kernel_launch *l) KERNEL_HIDDEN;
 
-/* choose.c: counts the launch, and says whether it is to be read. All wanted ones were: kernel_choose_done(). */
+/* launch_choice.c: counts the launch, and says whether it is to be read. All wanted ones were: kernel_choose_done(). */
 int kernel_choose_prepare(const struct kernel_request *request, char *why) KERNEL_HIDDEN;
 int kernel_choose(const struct kernel_launch *launch) KERNEL_HIDDEN;
 /* Now or later: by its name. */
@@ -278,7 +278,7 @@ struct kernel_counters *kernel_replay_prepare(struct kernel_replay *replay, cons
 					      const struct record_kernel *record, const struct kernel_request *request,
 					      char *why) KERNEL_HIDDEN;
 
-/* seen.c */
+/* known_objects.c */
 #define KERNEL_SEEN 8192u
 struct kernel_seen {
 	void *slots[KERNEL_SEEN];
@@ -365,7 +365,7 @@ struct kernel_python_frame {
 };
 int kernel_python_each(int (*take)(void *context, const struct kernel_python_frame *frame), void *context) KERNEL_HIDDEN;
 
-/* place.c: where a kernel is launched: by the thread that does it, then. And the process, once, if it is one of those that are meant. */
+/* launch_place.c: where a kernel is launched: by the thread that does it, then. And the process, once, if it is one of those that are meant. */
 void kernel_tell_place(const struct record_kernel *kernel) KERNEL_HIDDEN;
 int kernel_process_is_meant(const struct kernel_request *request) KERNEL_HIDDEN;
 void kernel_tell_process(void) KERNEL_HIDDEN;
@@ -378,14 +378,14 @@ void kernel_tell(const struct record_kernel *record, enum kernel_state state, co
 /* `first`: added to the numbers of the metrics. */
 void kernel_tell_values(const struct kernel_part *p, const double *values, uint32_t first, uint32_t number, uint64_t time) KERNEL_HIDDEN;
 
-/* source.c: passes beyond those of the counters, of launches that follow each other. Memory before them is kept (KERNEL_MEMORY_BEFORE). What fails is told, and
+/* instructions/passes.c: passes beyond those of the counters, of launches that follow each other. Memory before them is kept (KERNEL_MEMORY_BEFORE). What fails is told, and
  * is no reason to give a kernel up. */
 struct kernel_source_launch {
 	const struct kernel_launch *launch;
 	struct record_kernel *record; /* its passes are added to */
 	int is_wanted;                /* the others only run */
 	int is_sampled;               /* already, in the program's own launch */
-	uint64_t run_time;            /* source.c's own */
+	uint64_t run_time;            /* instructions/passes.c's own */
 };
 int kernel_source_wanted(const struct kernel_request *request) KERNEL_HIDDEN;
 /* PC sampling has to see this launch: meet() before it, met() after it, if that returned 1. */

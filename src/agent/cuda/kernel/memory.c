@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "agent/cuda/kernel/kernel.h"
-#include "vendor/cupti_checkpoint.h"
+#include "vendor/cupti/checkpoint.h"
 #include "vendor/dl.h"
 
 #define MUCH_GIB 8

@@ -4,7 +4,7 @@
 
 #include "agent/cuda/kernel/kernel.h"
 #include "base/hash.h"
-#include "fmt/launch_filter.h"
+#include "fmt/filter/launch_filter.h"
 #include "symbol/demangle.h"
 
 #define NAMES 4096u

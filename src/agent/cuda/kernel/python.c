@@ -13,7 +13,7 @@
 #include "agent/core/syscalls.h"
 #include "agent/cuda/kernel/kernel.h"
 #include "base/macros.h"
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 
 #define MOST_FRAMES 256
 #define FRAME_BYTES 112u

@@ -6,9 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "agent/cuda/decode.h"
+#include "agent/cuda/records/decode.h"
 #include "agent/cuda/kernel/kernel.h"
-#include "agent/cuda/life.h"
+#include "agent/cuda/life/life.h"
 
 /* All that is not atomic: only while alone. */
 static struct {

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/cuda/calls.h"
+#include "agent/cuda/records/calls.h"
 #include "agent/cuda/kernel/kernel.h"
 #include "base/macros.h"
 

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "agent/cuda/names.h"
+#include "agent/cuda/records/names.h"
 #include "agent/cuda/kernel/kernel.h"
 
 static void ask_function(struct record_kernel *r, const struct kernel_launch *l)

@@ -1,6 +1,6 @@
 #include <string.h>
 
-#include "agent/cuda/tell.h"
+#include "agent/cuda/records/definitions.h"
 #include "agent/cuda/kernel/kernel.h"
 
 void kernel_tell(const struct record_kernel *kernel, enum kernel_state state, const char *text)

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "agent/cuda/kernel/kernel.h"
-#include "vendor/cupti_activity.h"
+#include "vendor/cupti/activity.h"
 
 #define BUFFER_SIZE (64u << 10)
 

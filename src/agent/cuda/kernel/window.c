@@ -3,8 +3,8 @@
 #include <stdio.h>
 
 #include "agent/cuda/kernel/kernel.h"
-#include "agent/cuda/life.h"
-#include "fmt/launch_filter.h"
+#include "agent/cuda/life/life.h"
+#include "fmt/filter/launch_filter.h"
 
 #define RANGES 128u
 

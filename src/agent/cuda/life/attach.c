@@ -1,0 +1,155 @@
+/* A program that is attached to: CUPTI is there while it is recorded. At the end it is left where its makers ask for that, at the end
+ * of a call of the program's, while no other thread is in one (away.c). Where that moment does not come in time it stays, with nothing
+ * enabled, until the program is attached to again. */
+#include <time.h>
+
+#include "agent/core/syscalls.h"
+#include "agent/cuda/records/buffers.h"
+#include "agent/cuda/records/decode.h"
+#include "agent/cuda/life/life.h"
+#include "agent/cuda/records/names.h"
+#include "agent/cuda/records/resources.h"
+
+#define MS 1000000ll
+#define PATIENCE (2000 * MS)
+/* For the end of a call of the program's, with no other thread in one. */
+#define CALL_MS 1000u
+/* For the last buffers. */
+#define BUFFERS_MS 1000u
+/* For CUPTI to be gone, once it goes. */
+#define GOING_MS 60000u
+
+static void (*begin)(void);
+
+/* It may be there still from the last time: then it is prepared for another recorder. */
+static int take(void)
+{
+	int result = 0;
+
+	if (!cuda_take_turn(PATIENCE))
+		return -1;
+	if (atomic_load(&cuda_agent.state) == CUDA_CLOSED) {
+		cuda_away_cancel();
+		cuda_activities_rest();
+		cuda_activities_prepare();
+		cuda_capture_prepare();
+	} else {
+		result = cuda_take();
+	}
+	cuda_give_turn();
+	return result;
+}
+
+static void begin_again(void)
+{
+	cuda_names_forget();
+	cuda_devices_forget();
+	cuda_agent.core->cuda_is(RING_CUDA_HERE);
+	atomic_fetch_and(&cuda_life.holds, ~(uint32_t)(CUDA_HOLD_DETACHED | CUDA_HOLD_SILENCE));
+	if (take() < 0)
+		return;
+	if (cuda_watch_start() != 0) {
+		cuda_agent.core->diagnose(DIAGNOSTIC_WARNING, "CUDA is not recorded: no thread could be started.");
+		return;
+	}
+	cuda_follow();
+}
+
+static void enter(void)
+{
+	cuda_life.attached = 1;
+	if (!cuda_life.pid)
+		begin();
+	else if (cuda_life.pid == (uint32_t)raw_getpid() && cuda_watch_stop())
+		begin_again();
+}
+
+/* At one's turn. */
+static void stay(void)
+{
+	cuda_activities_rest();
+	cuda_agent.core->diagnose(DIAGNOSTIC_INFO,
+				  "CUPTI stays in the program, with nothing enabled, and adds up to a microsecond to each launch: no moment was found "
+				  "in which a thread left a CUDA call while no other one was in a call. Attaching once more tries again.");
+}
+
+static void stay_without_turn(void)
+{
+	cuda_agent.core->diagnose(DIAGNOSTIC_WARNING,
+				  "CUPTI stays in the program: it had not come back from a call when the agents left, and is switched off only when "
+				  "it does. Attaching once more tries again.");
+}
+
+/* CUPTI's own thread may still be handing over what was fetched. */
+static void wait_for_buffers(void)
+{
+	uint64_t until = cuda_milliseconds() + BUFFERS_MS;
+	const struct timespec pause = { .tv_nsec = MS };
+
+	while ((cuda_buffers_out() || cuda_buffers_inside()) && cuda_milliseconds() < until)
+		raw_syscall(SYS_nanosleep, (long)&pause, 0, 0, 0, 0, 0);
+}
+
+static void wait_for_call(void)
+{
+	uint64_t until = cuda_milliseconds() + CALL_MS;
+	const struct timespec pause = { .tv_nsec = MS };
+
+	while (atomic_load(&cuda_life.leaving) != CUDA_STAYS && cuda_milliseconds() < until)
+		raw_syscall(SYS_nanosleep, (long)&pause, 0, 0, 0, 0, 0);
+}
+
+/* This thread ends soon, and has been in CUPTI: it must not while CUPTI goes. Whoever makes it go has the turn until it is gone. */
+static void wait_until_gone(void)
+{
+	uint64_t until;
+
+	wait_for_call();
+	for (until = cuda_milliseconds() + GOING_MS; !cuda_take_turn(PATIENCE);)
+		if (cuda_milliseconds() >= until)
+			return;
+	cuda_away_cancel();
+	if (atomic_load(&cuda_agent.state) == CUDA_CLOSED)
+		stay();
+	cuda_give_turn();
+}
+
+static void leave(void)
+{
+	if (cuda_life.pid != (uint32_t)raw_getpid() ||
+	    atomic_fetch_or(&cuda_life.holds, CUDA_HOLD_DETACHED) & CUDA_HOLD_DETACHED)
+		return;
+	cuda_follow();
+	cuda_watch_stop();
+	if (!cuda_is_ours())
+		return;
+	if (!cuda_take_turn(PATIENCE)) {
+		stay_without_turn();
+		return;
+	}
+	cuda_activities_flush(1);
+	wait_for_buffers();
+	cuda_agent.core->cuda_is(RING_CUDA_HERE); /* that was all */
+	cuda_activities_stop_unified();
+	if (atomic_load(&cuda_agent.state) == CUDA_CLOSED) {
+		atomic_store(&cuda_life.made_at, 0);
+		cuda_away_begin();
+	}
+	cuda_give_turn();
+	wait_until_gone();
+}
+
+/* What callbacks tell of when it happens has happened before. */
+static void ready(void)
+{
+	if (cuda_is_ours() && cuda_devices_look())
+		cuda_activities_driver_ready();
+}
+
+void cuda_attach_prepare(void (*how_to_begin)(void))
+{
+	static const struct agent_attach_listener listener = { enter, leave, ready };
+
+	begin = how_to_begin;
+	cuda_agent.core->on_attach(&listener);
+}

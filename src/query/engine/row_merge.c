@@ -1,0 +1,446 @@
+#include "query/engine/row_merge.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/sort.h"
+#include "query/engine/merge_heap.h"
+#include "query/index/parallel.h"
+
+/* Groups of a track follow each other; where a file has them otherwise, so many of them are kept apart before
+ * every further one is a lane of its own. */
+#define LANES_TRIED 8
+
+struct piece {
+	unsigned source;
+	uint32_t track;
+	size_t group;
+	int64_t first; /* the least key, or less */
+	int64_t last;  /* the largest, or more */
+	size_t next;   /* of its lane; SIZE_MAX: it is the last */
+};
+
+/* Groups one behind the other. */
+struct lane {
+	struct merge_place place; /* key: of the row; of the piece to come where `ready` is not set */
+	size_t piece;       /* entered next; SIZE_MAX: none */
+	struct scan *scan;
+	struct vector starts;
+	const struct vector *keys;
+	uint32_t *order;    /* rows by key */
+	int sorted;         /* rows come in that order */
+	uint32_t at;        /* in that order, or the row */
+	uint32_t row;
+	int ready;
+};
+
+struct row_merge {
+	struct query *q;
+	struct row_merge_request request;
+	struct piece *pieces;
+	size_t piece_count;
+	struct lane *lanes;
+	size_t lane_count;
+	struct merge_heap heap;
+	/* Rows with the same key. */
+	int64_t key;
+	struct merged_row *rows;
+	size_t row_count;
+	size_t row_cap;
+	size_t at;
+	/* Scans that those rows may still be in. */
+	struct scan **left;
+	size_t left_count;
+	size_t left_cap;
+	_Atomic size_t next; /* work shared by threads */
+};
+
+static int compare_pieces(const void *a, const void *b)
+{
+	const struct piece *x = a, *y = b;
+
+	if (x->source != y->source)
+		return x->source < y->source ? -1 : 1;
+	if (x->track != y->track)
+		return x->track < y->track ? -1 : 1;
+	if (x->first != y->first)
+		return x->first < y->first ? -1 : 1;
+	return x->group < y->group ? -1 : x->group > y->group;
+}
+
+static int list_pieces(struct row_merge *m, struct scan *probe)
+{
+	const struct mapped_table *t = m->request.table;
+	size_t all = 0;
+
+	for (unsigned i = 0; i < t->source_count; i++)
+		all += report_group_count(m->q->report, t->sources[i].table);
+	m->pieces = calloc(all + 1, sizeof(*m->pieces));
+	m->lanes = calloc(all + 1, sizeof(*m->lanes));
+	m->heap.items = calloc(all + 1, sizeof(struct merge_place *));
+	if (!m->pieces || !m->lanes || !m->heap.items)
+		return -ENOMEM;
+	for (unsigned i = 0; i < t->source_count; i++)
+		for (size_t g = 0; g < report_group_count(m->q->report, t->sources[i].table); g++) {
+			const struct report_group *group = report_group(m->q->report, t->sources[i].table, g);
+
+			if (scan_may_enter(probe, i, g) > 0)
+				m->pieces[m->piece_count++] = (struct piece){ i, group->track, g, group->time_min,
+									      group->time_max, SIZE_MAX };
+		}
+	return 0;
+}
+
+/* The least and the largest key of a piece; none: it goes. */
+static int measure_piece(struct row_merge *m, struct scan *s, struct piece *p)
+{
+	const struct vector *keys;
+	int64_t key;
+	int r = scan_enter(s, p->source, p->group);
+
+	p->first = INT64_MAX;
+	p->last = INT64_MIN;
+	if (r > 0)
+		r = scan_vector(s, (unsigned)m->request.key_column, &keys);
+	else
+		return r == -EBADMSG ? 0 : r;
+	for (uint32_t row = s->first; r >= 0 && row < s->limit; row++) {
+		if (vector_is_null(keys, row))
+			continue;
+		key = vector_value(keys, row);
+		p->first = key < p->first ? key : p->first;
+		p->last = key > p->last ? key : p->last;
+	}
+	if (r != -EBADMSG)
+		return r;
+	atomic_fetch_add(&m->q->damaged, 1);
+	return 0;
+}
+
+static int measure_pieces(void *context, unsigned worker)
+{
+	struct row_merge *m = context;
+	struct scan s;
+	size_t piece;
+	int r = 0;
+
+	scan_init(&s, m->q, m->request.table);
+	while (r >= 0 && (piece = atomic_fetch_add(&m->next, 1)) < m->piece_count)
+		r = measure_piece(m, &s, &m->pieces[piece]);
+	scan_release(&s);
+	return r;
+}
+
+/* Where rows are not ordered by their start, each group is read once to know what is in it. */
+static int measure_keys(struct row_merge *m)
+{
+	size_t kept = 0;
+	int r = parallel_run(measure_pieces, m, parallel_width(m->piece_count));
+
+	for (size_t i = 0; r >= 0 && i < m->piece_count; i++)
+		if (m->pieces[i].first <= m->pieces[i].last)
+			m->pieces[kept++] = m->pieces[i];
+	m->piece_count = r < 0 ? m->piece_count : kept;
+	return r;
+}
+
+/* The last pieces of the track's lanes are in lasts[]; puts the piece behind one that ends before it begins. */
+static int append_piece(struct row_merge *m, size_t piece, size_t *lasts, size_t count)
+{
+	for (size_t i = 0; i < count && i < LANES_TRIED; i++)
+		if (m->pieces[lasts[i]].last <= m->pieces[piece].first) {
+			m->pieces[lasts[i]].next = piece;
+			lasts[i] = piece;
+			return 1;
+		}
+	return 0;
+}
+
+static void make_lanes(struct row_merge *m)
+{
+	size_t lasts[LANES_TRIED] = { 0 }, count = 0;
+
+	for (size_t i = 0; i < m->piece_count; i++) {
+		const struct piece *p = &m->pieces[i];
+
+		if (i == 0 || p[-1].source != p->source || p[-1].track != p->track)
+			count = 0;
+		if (append_piece(m, i, lasts, count))
+			continue;
+		if (count < LANES_TRIED)
+			lasts[count] = i;
+		count++;
+		m->lanes[m->lane_count] = (struct lane){ .place = { 0, p->first }, .piece = i };
+		m->heap.items[m->heap.count++] = &m->lanes[m->lane_count++].place;
+	}
+}
+
+static struct lane *top_lane(const struct row_merge *m)
+{
+	return (struct lane *)m->heap.items[0];
+}
+
+int row_merge_open(struct row_merge **ret, struct query *q, const struct row_merge_request *request)
+{
+	struct row_merge *m = calloc(1, sizeof(*m));
+	struct scan probe;
+	int r;
+
+	if (!m)
+		return -ENOMEM;
+	m->q = q;
+	m->request = *request;
+	scan_init(&probe, q, request->table);
+	memcpy(probe.conditions, request->conditions, sizeof(probe.conditions));
+	probe.condition_count = request->condition_count;
+	r = list_pieces(m, &probe);
+	scan_release(&probe);
+	if (r >= 0 && request->key_column >= 0)
+		r = measure_keys(m);
+	if (r < 0) {
+		row_merge_free(m);
+		return r;
+	}
+	sort_items(m->pieces, m->piece_count, sizeof(*m->pieces), compare_pieces);
+	make_lanes(m);
+	merge_heap_build(&m->heap);
+	*ret = m;
+	return 0;
+}
+
+static void free_scan(struct scan *s)
+{
+	if (s)
+		scan_release(s);
+	free(s);
+}
+
+static void free_lane(struct lane *lane)
+{
+	free_scan(lane->scan);
+	free(lane->order);
+	lane->scan = NULL;
+	lane->order = NULL;
+}
+
+static void free_left(struct row_merge *m)
+{
+	while (m->left_count)
+		free_scan(m->left[--m->left_count]);
+}
+
+void row_merge_free(struct row_merge *m)
+{
+	if (!m)
+		return;
+	for (size_t i = 0; i < m->lane_count; i++)
+		free_lane(&m->lanes[i]);
+	free_left(m);
+	free(m->left);
+	free(m->rows);
+	free(m->pieces);
+	free(m->lanes);
+	free(m->heap.items);
+	free(m);
+}
+
+/* The scan stays until the rows that were taken have been shown. */
+static int leave_scan(struct row_merge *m, struct lane *lane)
+{
+	if (!ARRAY_ROOM(m->left, m->left_count, m->left_cap, 1))
+		return -ENOMEM;
+	m->left[m->left_count++] = lane->scan;
+	lane->scan = NULL;
+	return 0;
+}
+
+/* Goes on to the next row that the table shows; 0 behind the group's last. */
+static int find_row(struct lane *lane)
+{
+	for (lane->ready = 0; lane->at < lane->scan->limit; lane->at++) {
+		lane->row = lane->sorted ? lane->order[lane->at] : lane->at;
+		if (vector_is_null(lane->keys, lane->row) || !scan_row_visible(lane->scan, lane->row))
+			continue;
+		lane->place.key = vector_value(lane->keys, lane->row);
+		lane->ready = 1;
+		break;
+	}
+	return lane->ready;
+}
+
+static int64_t key_of(const struct vector *keys, uint32_t row)
+{
+	return vector_is_null(keys, row) ? INT64_MIN : vector_value(keys, row);
+}
+
+static int compare_keys(const void *a, const void *b, void *context)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+	const struct vector *keys = context;
+
+	if (key_of(keys, x) != key_of(keys, y))
+		return key_of(keys, x) < key_of(keys, y) ? -1 : 1;
+	return x < y ? -1 : x > y;
+}
+
+static int sort_group(struct lane *lane)
+{
+	const struct scan *s = lane->scan;
+	uint32_t row = s->first + 1;
+
+	lane->sorted = 0;
+	while (row < s->limit && key_of(lane->keys, row - 1) <= key_of(lane->keys, row))
+		row++;
+	if (row >= s->limit)
+		return 0;
+	free(lane->order);
+	lane->order = malloc(s->limit * sizeof(*lane->order));
+	if (!lane->order)
+		return -ENOMEM;
+	lane->sorted = 1;
+	for (row = 0; row < s->limit; row++)
+		lane->order[row] = row;
+	sort_items_with(lane->order + s->first, s->limit - s->first, sizeof(*lane->order), compare_keys,
+		(void *)(uintptr_t)lane->keys);
+	return 0;
+}
+
+static int start_vector(struct scan *s, struct lane *lane)
+{
+	struct scan_column *starts;
+	int r = scan_raw(s, 0, &starts);
+
+	if (r >= 0)
+		lane->starts = (struct vector){ VECTOR_NUMBER, 0, starts->values, NULL };
+	lane->keys = &lane->starts;
+	return r;
+}
+
+/* Reads the lane's next group. 0 where it has no row to show. */
+static int enter_group(struct row_merge *m, struct lane *lane)
+{
+	const struct piece *p = &m->pieces[lane->piece];
+	int r;
+
+	lane->piece = p->next;
+	if (!lane->scan) {
+		lane->scan = malloc(sizeof(*lane->scan));
+		if (!lane->scan)
+			return -ENOMEM;
+		scan_init(lane->scan, m->q, m->request.table);
+	}
+	r = scan_enter(lane->scan, p->source, p->group);
+	if (r > 0) {
+		r = m->request.key_column < 0 ? start_vector(lane->scan, lane) :
+						scan_vector(lane->scan, (unsigned)m->request.key_column, &lane->keys);
+		if (r >= 0 && m->request.key_column >= 0)
+			r = sort_group(lane);
+		if (r >= 0)
+			r = 1;
+	}
+	if (r == -EBADMSG) {
+		atomic_fetch_add(&m->q->damaged, 1);
+		return 0;
+	}
+	if (r <= 0)
+		return r;
+	lane->at = lane->scan->first;
+	return find_row(lane);
+}
+
+/* Puts the lane on top where it belongs now, or takes it out at its end. */
+static int settle_top(struct row_merge *m)
+{
+	struct lane *lane = top_lane(m);
+	int r = 0;
+
+	if (!lane->ready && lane->piece == SIZE_MAX) {
+		if (lane->scan)
+			r = leave_scan(m, lane);
+		free_lane(lane);
+		merge_heap_drop_top(&m->heap);
+	} else if (!lane->ready) {
+		lane->place.key = m->pieces[lane->piece].first;
+	}
+	if (m->heap.count)
+		merge_heap_sink(&m->heap, 0);
+	return r;
+}
+
+/* Makes the lane on top stand at a row. */
+static int ready_top(struct row_merge *m)
+{
+	struct lane *lane;
+	int r = 0;
+
+	while (r >= 0 && m->heap.count && !top_lane(m)->ready) {
+		lane = top_lane(m);
+		/* Behind the rows already taken: it is for the next time. */
+		if (m->row_count && lane->place.key > m->key)
+			return 0;
+		if (m->row_count && lane->scan)
+			r = leave_scan(m, lane);
+		if (r >= 0)
+			r = enter_group(m, lane);
+		if (r >= 0)
+			r = settle_top(m);
+	}
+	return r;
+}
+
+static int take_row(struct row_merge *m, struct lane *lane)
+{
+	if (!ARRAY_ROOM(m->rows, m->row_count, m->row_cap, 1))
+		return -ENOMEM;
+	m->rows[m->row_count++] = (struct merged_row){ lane->scan, lane->row };
+	return 0;
+}
+
+/* Takes all rows that have the key of the next one. */
+static int gather(struct row_merge *m)
+{
+	struct lane *lane;
+	int r = 0;
+
+	m->row_count = m->at = 0;
+	free_left(m);
+	while (r >= 0) {
+		r = ready_top(m);
+		if (r < 0 || m->heap.count == 0)
+			break;
+		lane = top_lane(m);
+		if (m->row_count && (!lane->ready || lane->place.key != m->key))
+			break;
+		m->key = lane->place.key;
+		r = take_row(m, lane);
+		if (r < 0)
+			break;
+		lane->at++;
+		find_row(lane);
+		r = settle_top(m);
+	}
+	if (m->row_count > 1)
+		qsort_r(m->rows, m->row_count, sizeof(*m->rows), m->request.compare, m->request.context);
+	return r;
+}
+
+int row_merge_next(struct row_merge *m, struct merged_row *ret)
+{
+	int r = m->at < m->row_count ? 0 : gather(m);
+
+	if (r < 0 || m->at >= m->row_count)
+		return r;
+	*ret = m->rows[m->at++];
+	return 1;
+}
+
+int merged_row_compare_places(const struct merged_row *a, const struct merged_row *b)
+{
+	if (a->scan->source != b->scan->source)
+		return a->scan->source < b->scan->source ? -1 : 1;
+	if (a->scan->group != b->scan->group)
+		return a->scan->group < b->scan->group ? -1 : 1;
+	return a->row < b->row ? -1 : a->row > b->row;
+}

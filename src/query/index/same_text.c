@@ -1,0 +1,76 @@
+#include "query/index/same_text.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/hash.h"
+#include "query/internal.h"
+
+static uint64_t hash_of(const char *text, size_t len)
+{
+	return hash_mix(hash_bytes(HASH_START, text, len));
+}
+
+/* The id that stands for the text, or 0. */
+static uint64_t find(struct query *q, const char *text, size_t len, uint64_t hash)
+{
+	struct hash_probe at = hash_probe(hash);
+	const char *other;
+	size_t other_len;
+
+	while (hash_next(&q->canon.index, &at)) {
+		other = query_text(q, (int64_t)q->canon.ids[at.item], &other_len);
+		if (other_len == len && memcmp(other, text, len) == 0)
+			return q->canon.ids[at.item];
+	}
+	return 0;
+}
+
+static int add(struct canon *c, uint64_t id, uint64_t hash)
+{
+	if (!ARRAY_ROOM(c->ids, c->count, c->cap, 1) || !hash_index_add(&c->index, hash, c->count))
+		return -ENOMEM;
+	c->ids[c->count++] = id;
+	return 0;
+}
+
+int canon_id(struct query *q, int64_t *id)
+{
+	const char *text;
+	uint64_t hash, found;
+	size_t len;
+
+	text = query_text(q, *id, &len);
+	if (!text) {
+		*id = 0;
+		return 0;
+	}
+	hash = hash_of(text, len);
+	found = find(q, text, len, hash);
+	if (!found)
+		return add(&q->canon, (uint64_t)*id, hash);
+	*id = (int64_t)found;
+	return 0;
+}
+
+int canon_text(struct query *q, const char *text, size_t len, int64_t *ret)
+{
+	uint64_t hash;
+
+	len = strnlen(text, len); /* texts of our own end there */
+	hash = hash_of(text, len);
+	*ret = (int64_t)find(q, text, len, hash);
+	if (*ret)
+		return 0;
+	*ret = cuda_add_text(q->index.cuda, text, len);
+	return *ret < 0 ? -ENOMEM : add(&q->canon, (uint64_t)*ret, hash);
+}
+
+void canon_release(struct canon *c)
+{
+	free(c->ids);
+	hash_index_release(&c->index);
+	*c = (struct canon){ 0 };
+}

@@ -1,0 +1,259 @@
+/* /api/alike: all events with the name of one of them, on rows of the same kind. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "view/answers/same_name.h"
+#include "view/request/routes.h"
+#include "view/internal.h"
+#include "view/recording/event_names.h"
+#include "view/recording/walk.h"
+
+#define BINS 32
+/* Durations are counted by their logarithm, 64 to each power of two: quantiles are right to one percent. */
+#define FINE 64u
+#define FINE_SLOTS (64u * FINE)
+
+struct alike {
+	struct place self;
+	struct alike_part {
+		uint64_t count, sum, least, largest;
+		uint64_t longer;  /* than this one */
+		uint64_t earlier;
+		struct place before, after; /* the nearest in time */
+		bool has_before, has_after;
+		uint64_t slots[FINE_SLOTS];
+	} parts[WALK_WORKERS];
+};
+
+static unsigned slot_of(uint64_t duration)
+{
+	unsigned power = duration ? 63u - (unsigned)__builtin_clzll(duration) : 0;
+	uint64_t rest = power >= 6 ? duration >> (power - 6) : duration << (6 - power);
+
+	return power * FINE + (unsigned)(rest & (FINE - 1));
+}
+
+static double slot_value(unsigned slot)
+{
+	return (double)(UINT64_C(1) << (slot / FINE)) * (1.0 + (double)(slot % FINE) / FINE);
+}
+
+static bool starts_before(const struct place *x, const struct place *y)
+{
+	if (x->start != y->start)
+		return x->start < y->start;
+	return x->lane != y->lane ? x->lane < y->lane : x->index < y->index;
+}
+
+static void take_neighbour(struct alike_part *a, const struct place *self, const struct place *p)
+{
+	if (starts_before(p, self) && (!a->has_before || starts_before(&a->before, p))) {
+		a->before = *p;
+		a->has_before = true;
+	}
+	if (starts_before(self, p) && (!a->has_after || starts_before(p, &a->after))) {
+		a->after = *p;
+		a->has_after = true;
+	}
+}
+
+static void take_event(struct alike_part *a, const struct place *self, const struct place *p)
+{
+	uint64_t duration = (uint64_t)p->end - (uint64_t)p->start;
+
+	a->least = !a->count || duration < a->least ? duration : a->least;
+	a->largest = duration > a->largest ? duration : a->largest;
+	a->count++;
+	a->sum += duration;
+	a->longer += duration > (uint64_t)self->end - (uint64_t)self->start;
+	a->earlier += starts_before(p, self);
+	a->slots[slot_of(duration)]++;
+	take_neighbour(a, self, p);
+}
+
+static int take_piece(struct walk *w, unsigned worker, uint32_t lane, const struct piece *p, const struct walk_rows *rows)
+{
+	struct alike *a = w->context;
+	const struct chunk *c = rows->chunk;
+
+	for (uint32_t i = rows->begin; i < rows->end; i++) {
+		struct place place = { .lane = lane, .index = p->first + i, .start = c->start[i], .end = c->end[i] };
+
+		place.name = c->names ? c->names[i] : 0;
+		if (place.name == a->self.name)
+			take_event(&a->parts[worker], &a->self, &place);
+	}
+	return 0;
+}
+
+static void merge(struct alike_part *to, const struct alike_part *from, const struct place *self)
+{
+	if (!from->count)
+		return;
+	to->least = !to->count || from->least < to->least ? from->least : to->least;
+	to->largest = from->largest > to->largest ? from->largest : to->largest;
+	to->count += from->count;
+	to->sum += from->sum;
+	to->longer += from->longer;
+	to->earlier += from->earlier;
+	for (unsigned i = 0; i < FINE_SLOTS; i++)
+		to->slots[i] += from->slots[i];
+	if (from->has_before)
+		take_neighbour(to, self, &from->before);
+	if (from->has_after)
+		take_neighbour(to, self, &from->after);
+}
+
+static double quantile(const struct alike_part *a, double part)
+{
+	uint64_t before = 0, wanted = (uint64_t)(part * (double)(a->count - 1));
+
+	for (unsigned i = 0; i < FINE_SLOTS; i++) {
+		before += a->slots[i];
+		if (before > wanted)
+			return slot_value(i) < (double)a->least ? (double)a->least
+			       : slot_value(i) > (double)a->largest ? (double)a->largest : slot_value(i);
+	}
+	return (double)a->largest;
+}
+
+/* Bins of equal ratio from the least to the largest. */
+static void put_histogram(struct json_out *j, const struct alike_part *a)
+{
+	unsigned from = slot_of(a->least), to = slot_of(a->largest), width = (to - from) / BINS + 1;
+
+	out_key(j, "histogram");
+	out_open(j, '[');
+	for (unsigned at = from; at <= to; at += width) {
+		uint64_t count = 0;
+
+		for (unsigned i = at; i < at + width && i < FINE_SLOTS; i++)
+			count += a->slots[i];
+		out_open(j, '[');
+		out_real(j, slot_value(at));
+		out_real(j, slot_value(at + width));
+		out_integer(j, (int64_t)count);
+		out_close(j, ']');
+	}
+	out_close(j, ']');
+}
+
+static void put_statistics(struct json_out *j, const struct alike_part *all)
+{
+	out_key(j, "statistics");
+	out_open(j, '{');
+	out_put_integer(j, "count", (int64_t)all->count);
+	out_put_integer(j, "total", (int64_t)all->sum);
+	out_put_integer(j, "least", (int64_t)all->least);
+	out_put_integer(j, "most", (int64_t)all->largest);
+	out_put_integer(j, "rank", (int64_t)all->longer + 1);
+	if (all->count) {
+		out_put_real(j, "mean", (double)all->sum / (double)all->count);
+		out_put_real(j, "median", quantile(all, 0.5));
+		out_put_real(j, "p95", quantile(all, 0.95));
+		put_histogram(j, all);
+	}
+	out_close(j, '}');
+}
+
+/* As a shell takes it for one word. */
+static int append_word(struct buf *line, const char *word)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./:,@%";
+
+	if (*word && word[strspn(word, plain)] == '\0')
+		return buf_puts(line, word);
+	TRY(buf_puts(line, "'"));
+	for (; *word; word++)
+		TRY(*word == '\'' ? buf_puts(line, "'\\''") : buf_append(line, word, 1));
+	return buf_puts(line, "'");
+}
+
+static int make_command(struct recording *r, const struct alike *a, struct buf *line)
+{
+	CLEANUP(buf_release) struct buf name = BUF_INIT;
+
+	TRY(name_text(r, a->self.name, &name));
+	TRY(buf_puts(line, "sonde kernel -k "));
+	TRY(append_word(line, buf_cstr(&name)));
+	return buf_printf(line, " -s %llu -c 1", (unsigned long long)a->parts[0].earlier);
+}
+
+/* How the hardware counters of this kernel could be had: it is the one behind so many of its name. */
+static void put_command(struct json_out *j, struct recording *r, const struct alike *a)
+{
+	struct buf line = BUF_INIT;
+
+	if (r->lanes[a->self.lane].table != TABLE_GPU_KERNEL || make_command(r, a, &line) < 0)
+		out_put_text(j, "command", NULL);
+	else
+		out_put_text(j, "command", buf_cstr(&line));
+	buf_release(&line);
+}
+
+static void put_alike(struct json_out *j, struct recording *r, struct alike *a)
+{
+	struct alike_part *all = &a->parts[0];
+
+	for (unsigned i = 1; i < WALK_WORKERS; i++)
+		merge(all, &a->parts[i], &a->self);
+	put_statistics(j, all);
+	if (all->has_before) {
+		out_key(j, "previous");
+		place_put(j, r, &all->before);
+	}
+	if (all->has_after) {
+		out_key(j, "next");
+		place_put(j, r, &all->after);
+	}
+	put_command(j, r, a);
+}
+
+/* Rows of the same kind: the same name on a stream and in a call is something else. */
+static uint32_t *lanes_alike(const struct recording *r, uint32_t lane, size_t *ret_count)
+{
+	uint32_t *lanes = calloc(r->lane_count + 1, sizeof(*lanes));
+
+	*ret_count = 0;
+	for (size_t i = 0; lanes && i < r->lane_count; i++)
+		if (r->lanes[i].table == r->lanes[lane].table && r->lanes[i].row != LANE_NO_ROW &&
+		    r->rows[r->lanes[i].row].kind == r->rows[r->lanes[lane].row].kind)
+			lanes[(*ret_count)++] = (uint32_t)i;
+	return lanes;
+}
+
+int alike_put(struct json_out *j, struct recording *r, const struct place *self, uint64_t most)
+{
+	CLEANUP_FREE struct alike *a = calloc(1, sizeof(*a));
+	struct walk w = { .r = r, .take = take_piece, .context = a, .from = INT64_MIN, .to = INT64_MAX };
+	CLEANUP_FREE uint32_t *lanes = lanes_alike(r, self->lane, &w.lane_count);
+	uint64_t rows = 0;
+
+	if (!a || !lanes)
+		return -ENOMEM;
+	for (size_t i = 0; i < w.lane_count; i++)
+		rows += r->lanes[lanes[i]].rows;
+	if (rows <= most) {
+		a->self = *self;
+		w.lanes = lanes;
+		TRY(walk_lanes(&w));
+		put_alike(j, r, a);
+	}
+	return j->r;
+}
+
+int answer_alike(struct view *v, struct params *p, struct answer *a, struct error *err)
+{
+	struct recording *recording;
+	struct place place;
+	struct json_out j;
+
+	TRY(params_event(v, p, &recording, &place, err));
+	out_begin(&j, &a->body);
+	out_open(&j, '{');
+	TRY(alike_put(&j, recording, &place, UINT64_MAX));
+	out_close(&j, '}');
+	return j.r;
+}

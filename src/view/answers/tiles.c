@@ -1,0 +1,78 @@
+/* /api/tiles */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/cleanup.h"
+#include "view/request/routes.h"
+#include "view/internal.h"
+#include "view/events/lines.h"
+#include "view/tiles/tile.h"
+
+#define MAX_TILES 4096
+
+static int write_heat(struct recording *r, const struct row *row, struct tile *t, struct buf *out)
+{
+	CLEANUP_FREE const struct lane **lanes = calloc(row->lane_count + 1u, sizeof(struct lane *));
+
+	if (!lanes)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < row->lane_count; i++)
+		lanes[i] = &r->lanes[row->lanes[i]];
+	t->among = row->kind == ROW_CPUS ? row->lane_count : 1;
+	TRY(tile_add_heat(t, r, lanes, row->lane_count));
+	return tile_write(t, r, out);
+}
+
+static int write_row(struct recording *r, uint32_t id, struct tile *t, struct buf *out)
+{
+	const struct row *row = &r->rows[id];
+
+	TRY(tile_write_head(out, id, row->draw == DRAW_GROUP ? 1 : row_line_count(row), t->index));
+	if (row->draw == DRAW_GROUP)
+		return write_heat(r, row, t, out);
+	for (uint32_t i = 0; i < row_line_count(row); i++) {
+		tile_clear(t);
+		if (row->draw == DRAW_PLOT) {
+			TRY(plot_write(t, r, &r->lanes[row->lanes[i]], row->held, out));
+			continue;
+		}
+		TRY(row->line_count ? tile_add_line(t, r, row, i) : tile_add_lane(t, r, &r->lanes[row->lanes[i]]));
+		TRY(tile_write(t, r, out));
+	}
+	return 0;
+}
+
+static int write_tiles(struct recording *r, unsigned level, const char *list, struct tile *t, struct buf *out, struct error *err)
+{
+	int64_t row, index;
+	int rc = 0;
+
+	for (unsigned count = 0; *list && rc == 0; count++) {
+		if (count == MAX_TILES)
+			return error_set(err, EINVAL, "There are more than %d tiles in one request", MAX_TILES);
+		if (!params_number(&list, 0, (int64_t)r->row_count - 1, &row) || *list++ != ':' ||
+		    !params_number(&list, INT64_MIN, INT64_MAX, &index) || (*list && *list++ != ','))
+			return error_set(err, EINVAL, "tiles is not a list of ROW:INDEX with rows of this report");
+		if (!tile_init(t, level, index))
+			return error_set(err, EINVAL, "A tile lies beyond all times");
+		rc = write_row(r, (uint32_t)row, t, out);
+	}
+	return rc;
+}
+
+int answer_tiles(struct view *v, struct params *p, struct answer *a, struct error *err)
+{
+	const char *list = params_text(p, "tiles");
+	struct recording *recording;
+	CLEANUP_FREE struct tile *t = NULL;
+	int64_t level;
+
+	TRY(view_recording(v, p, &recording, err));
+	TRY(params_integer(p, "level", 0, TILE_MAX_LEVEL, &level, err));
+	TRY(params_all_used(p, err));
+	if (!list)
+		return error_set(err, EINVAL, "tiles is missing");
+	t = malloc(sizeof(*t));
+	a->type = "application/octet-stream";
+	return t ? write_tiles(recording, (unsigned)level, list, t, &a->body, err) : -ENOMEM;
+}

@@ -1,0 +1,197 @@
+/* Rows of what was made. They come behind all others in the list, whose numbers a page may have already. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/macros.h"
+#include "base/sort.h"
+#include "fmt/gpu_enums.h"
+#include "view/rows/rows.h"
+
+static const struct made_track *track_of(const struct recording *r, size_t lane)
+{
+	size_t track = r->lanes[lane].track - MADE_TRACKS;
+
+	return track >= 1 && track <= r->made_track_count ? &r->made_tracks[track - 1] : NULL;
+}
+
+/* What rows are told apart by; depths of one are its lanes. */
+static int compare_tracks(const struct made_track *x, const struct made_track *y)
+{
+	const int64_t a[] = { x->kind, x->place, x->thread, x->domain }, b[] = { y->kind, y->place, y->thread, y->domain };
+
+	for (size_t i = 0; i < COUNT_OF(a); i++)
+		if (a[i] != b[i])
+			return a[i] < b[i] ? -1 : 1;
+	return 0;
+}
+
+/* Lanes of one row are equal; as in rows.c, they are drawn alike. */
+static int compare_rows(const struct recording *r, uint32_t a, uint32_t b)
+{
+	int c = compare_tracks(track_of(r, a), track_of(r, b));
+
+	return c ? c : (int)row_draw_of(r, a) - (int)row_draw_of(r, b);
+}
+
+static int compare_lanes(const void *a, const void *b, void *context)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+	int64_t depth = track_of(context, x)->depth, other = track_of(context, y)->depth;
+	int c = compare_rows(context, x, y);
+
+	return c ? c : depth < other ? -1 : depth > other;
+}
+
+static uint32_t find_row(const struct recording *r, enum row_kind kind, int64_t uid, uint32_t parent)
+{
+	for (size_t i = 0; i < r->row_count; i++)
+		if (r->rows[i].kind == kind && r->rows[i].uid == uid && (parent == ROW_NO_PARENT || r->rows[i].parent == parent) &&
+		    r->rows[i].draw == DRAW_GROUP)
+			return (uint32_t)i;
+	return ROW_NO_PARENT;
+}
+
+static int add_heading(struct row_maker *m, uint32_t parent, enum row_kind kind, int64_t uid, const char *label, uint32_t *ret)
+{
+	struct row *row;
+
+	*ret = find_row(m->r, kind, uid, parent);
+	if (*ret != ROW_NO_PARENT)
+		return 0;
+	row = row_add(m, parent, kind, DRAW_GROUP);
+	if (!row)
+		return -ENOMEM;
+	*ret = (uint32_t)(m->r->row_count - 1);
+	row->uid = uid;
+	return row_print(&row->label, "%s", label);
+}
+
+/* The heading that rows of a kind are below. */
+static int find_parent(struct row_maker *m, const struct made_track *t, uint32_t *ret)
+{
+	uint32_t gpu;
+
+	if (t->kind == ROW_CPU)
+		return add_heading(m, ROW_NO_PARENT, ROW_CPUS, 0, "CPUs", ret);
+	gpu = find_row(m->r, ROW_GPU, t->place, ROW_NO_PARENT);
+	*ret = gpu;
+	return t->kind == ROW_GPU_NVTX ? add_heading(m, gpu, ROW_GPU_NVTX, t->place, "NVTX on the GPU", ret) : 0;
+}
+
+static int label_memory(struct row *row, int64_t kind)
+{
+	switch (kind) {
+	case GPU_MEMORY_UNKNOWN: return row_print(&row->label, "memory in use");
+	case GPU_MEMORY_ARRAY: return row_print(&row->label, "arrays in use");
+	case GPU_MEMORY_DEVICE_STATIC: return row_print(&row->label, "static memory in use");
+	default: return row_print(&row->label, "%s memory in use", gpu_memory_kind(kind)->word);
+	}
+}
+
+static int label_ranges(struct recording *r, const struct made_track *t, struct row *row)
+{
+	const int64_t *domain = index_find(&r->index.domains, t->domain), *thread = index_find(&r->index.threads, t->thread);
+	const int64_t *process = thread ? index_find(&r->index.processes, thread[THREAD_PROCESS]) : NULL;
+	const char *name = domain ? row_text(r, domain[DOMAIN_NAME]) : "", *of;
+
+	if (thread) {
+		of = row_text(r, index_thread_name(&r->index, t->thread));
+		row_print(&row->detail, "%s %lld, %s %lld", process ? row_text(r, process[PROCESS_NAME]) : "process",
+			  process ? (long long)process[PROCESS_PID] : 0, *of ? of : "thread", (long long)thread[THREAD_TID]);
+	}
+	return row_print(&row->label, "%s", *name ? name : "NVTX");
+}
+
+static int label_row(struct recording *r, const struct made_track *t, struct row *row)
+{
+	switch ((int)t->kind) {
+	case ROW_CPU: return row_print(&row->label, "CPU %lld", (long long)t->place);
+	case ROW_GPU_MEMORY:
+		row->unit_text = "B";
+		row->held = true;
+		return label_memory(row, t->domain);
+	default: return label_ranges(r, t, row);
+	}
+}
+
+/* What a thread waited for lies in the same line as its runs; where these are in no row of slices, it is not shown. */
+static int join_state(struct row_maker *m, uint32_t lane)
+{
+	uint32_t runs = track_of(m->r, lane)->of_lane, id = runs < m->r->lane_count ? m->r->lanes[runs].row : LANE_NO_ROW;
+	struct row *row = id == LANE_NO_ROW ? NULL : &m->r->rows[id];
+
+	if (!row || row->draw != row_draw_of(m->r, lane))
+		return 0;
+	TRY(row_add_lanes(m->r, id, &lane, 1));
+	row->overlaid = true;
+	free(row->label);
+	row->label = NULL;
+	return row_print(&row->label, "state");
+}
+
+static int join_states(struct row_maker *m, const uint32_t *lanes, size_t count)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < count && rc == 0; i++)
+		rc = join_state(m, lanes[i]);
+	return rc;
+}
+
+static int add_row(struct row_maker *m, const uint32_t *lanes, size_t count)
+{
+	const struct made_track *t = track_of(m->r, lanes[0]);
+	struct row *row;
+	uint32_t parent;
+
+	if (t->kind == ROW_STATE)
+		return join_states(m, lanes, count);
+	TRY(find_parent(m, t, &parent));
+	row = row_add(m, parent, t->kind, row_draw_of(m->r, lanes[0]));
+	if (!row)
+		return -ENOMEM;
+	row->uid = t->kind == ROW_CPU ? t->place : t->thread;
+	TRY(label_row(m->r, t, row));
+	TRY(row_add_lanes(m->r, (uint32_t)(row - m->r->rows), lanes, (uint32_t)count));
+	if (t->kind == ROW_GPU_MEMORY)
+		return 0;
+	m->r->rows[parent].count += row->count;
+	return row->draw == DRAW_SLICES ? row_add_heat(&m->r->rows[parent], lanes, 1) : 0;
+}
+
+static int add_rows(struct row_maker *m, uint32_t *lanes, size_t count)
+{
+	size_t from = 0;
+	int rc = 0;
+
+	sort_items_with(lanes, count, sizeof(*lanes), compare_lanes, m->r);
+	for (size_t i = 1; i <= count && rc == 0; i++) {
+		if (i < count && compare_rows(m->r, lanes[i], lanes[from]) == 0)
+			continue;
+		rc = add_row(m, lanes + from, i - from);
+		from = i;
+	}
+	return rc;
+}
+
+int recording_add_made_rows(struct recording *r)
+{
+	struct row_maker m = { .r = r, .capacity = r->row_count };
+	uint32_t *lanes = calloc(r->lane_count + 1, sizeof(*lanes));
+	size_t count = 0, before = r->row_count;
+	int rc = lanes ? 0 : -ENOMEM;
+
+	for (size_t i = 0; i < r->lane_count && rc == 0; i++)
+		if (r->lanes[i].made && track_of(r, i))
+			lanes[count++] = (uint32_t)i;
+	if (rc == 0)
+		rc = add_rows(&m, lanes, count);
+	free(lanes);
+	if (rc == 0)
+		rc = rows_finish(r, before);
+	if (rc < 0)
+		rows_drop(r, before);
+	return rc;
+}
