@@ -73,7 +73,7 @@ void event_reader_init(struct event_reader *r, struct timeline *t, enum table_id
 	const struct table_schema *schema = table_schema(table);
 
 	*r = (struct event_reader){ .t = t, .table = table, .is_work = table_column(table, ROLE_NODE) >= 0,
-				    .has_bytes = table_column(table, ROLE_BYTES) >= 0, .groups = groups, .track_id = track_id };
+				    .has_bytes = table_is_work(table) && table_column(table, ROLE_BYTES) >= 0, .groups = groups, .track_id = track_id };
 	for (uint8_t i = 0; i < schema->column_count && r->more_count < EVENT_MORE; i++)
 		if (schema->columns[i].roles & ROLE_MORE)
 			r->more[r->more_count++] = i;
