@@ -3,6 +3,7 @@
 #   make            build (build/sonde, build/libsonde.so, build/libsonde-cuda.so)
 #   make demo       record a small pipeline and say what is slow in it
 #   make test       every test; the last line is "N passed, N failed, N skipped"
+#   make test-index what the end-to-end tests show, written to docs/tests.md
 #   make soak       the same with the long forms
 #   make fuzz       fuzzing of the readers, FUZZ_SECONDS=60 each
 #   make bench      measured limits
@@ -22,7 +23,7 @@ export BUILD LINKS
 # Meson uses all cores by itself; two targets at once would only race for the same folder.
 .NOTPARALLEL:
 
-.PHONY: all build demo test soak fuzz bench dist install clean deps test-deps bench-deps
+.PHONY: all build demo test test-index soak fuzz bench dist install clean deps test-deps bench-deps
 all: build
 
 build: deps
@@ -44,6 +45,9 @@ demo: build
 
 test: test-deps build
 	@tools/run_tests $(ONLY)
+
+test-index:
+	@tools/run_tests --page >docs/tests.md
 
 soak: test-deps build
 	@SOAK=1 tools/run_tests $(ONLY)

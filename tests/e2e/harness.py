@@ -17,6 +17,7 @@ import time
 BUILD = os.environ.get("BUILD", os.path.abspath("build"))
 SRC = os.environ.get("SRC", os.getcwd())
 SONDE = os.path.join(BUILD, "sonde")
+FIXTURES = os.path.join(SRC, "tests", "fixtures")
 SOAK = os.environ.get("SOAK") == "1"
 WORK = tempfile.mkdtemp(prefix="sonde-test-", dir=os.environ.get("TMPDIR"))
 

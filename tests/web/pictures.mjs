@@ -1,7 +1,7 @@
 // node tests/web/pictures.mjs [FOLDER]: the pictures of README.md, in docs/images unless another folder is named. A training step traced on an H200
 // (tests/e2e/traces) and a run of the demo are opened in Chromium; needs a build and what tools/install_deps test installs.
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -82,13 +82,10 @@ async function pipeline(browser, sonde, report) {
   await server.end();
 }
 
-/** Counters of kernels on an H200: a table of ncu's, where it is there. @param {Browser} browser @param {Sonde} sonde */
+/** Counters of kernels on an H200: a table of ncu's. @param {Browser} browser @param {Sonde} sonde */
 async function counters(browser, sonde) {
-  const table = join(source, "..", "shared", "fixtures", "ncu-raw-h200-four-kernels.csv");
-  if (!existsSync(table))
-    return;
   const report = join(work, "kernels.sonde");
-  sonde.run(["import", "-o", report, table]);
+  sonde.run(["import", "-o", report, join(source, "tests", "fixtures", "ncu-raw-h200-four-kernels.csv")]);
   const server = await sonde.view(report);
   const viewer = await browser.open(server, { width: 1920, height: 1400, scheme: "light", hash: "#view=kernels&kernel=2&filter=matmul" });
   await viewer.mouse.move(5, 5);

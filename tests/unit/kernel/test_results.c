@@ -126,7 +126,7 @@ static void near(const struct kernel_result *k, const char *metric, double want)
 		fail_msg("%s is %g, not %g", metric, have, want);
 }
 
-/* vecadd of the fixtures: 65536 blocks of 256 threads with 12 registers on an H200. */
+/* vecadd of tests/fixtures: 65536 blocks of 256 threads with 12 registers on an H200. */
 static void test_recorded(void **state)
 {
 	struct fixture f;

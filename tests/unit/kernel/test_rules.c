@@ -14,7 +14,6 @@
 #include "kernel/rules/rule.h"
 #include "kernel/sections/section.h"
 
-#define FIXTURE SHARE "/../../shared/fixtures/ncu-raw-h200-four-kernels.csv"
 #define COLUMNS 3000
 
 static char names_line[1 << 18], lines[3][1 << 18];
@@ -37,22 +36,20 @@ static size_t split(char *at, char **ret)
 }
 
 /* The first of each of the three kernels: vecadd, matmul_naive, matmul_tiled. */
-static bool read_fixture(void)
+static void read_table(void)
 {
-	FILE *file = fopen(FIXTURE, "r");
-	bool ok;
+	FILE *file = fopen(NCU_TABLE, "r");
 
-	if (!file)
-		return false;
+	assert_non_null(file);
 	while (fgets(names_line, sizeof(names_line), file) && strncmp(names_line, "\"ID\"", 4) != 0)
 		;
-	ok = fgets(lines[0], sizeof(lines[0]), file) && fgets(lines[0], sizeof(lines[0]), file) && fgets(lines[1], sizeof(lines[1]), file) &&
-	     fgets(lines[2], sizeof(lines[2]), file);
+	assert_non_null(fgets(lines[0], sizeof(lines[0]), file)); /* units */
+	for (unsigned i = 0; i < 3; i++) {
+		assert_non_null(fgets(lines[i], sizeof(lines[i]), file));
+		assert_true(split(lines[i], cells[i]) > 2000);
+	}
 	fclose(file);
-	ok = ok && split(names_line, names) > 2000;
-	for (unsigned i = 0; ok && i < 3; i++)
-		ok = split(lines[i], cells[i]) > 2000;
-	return ok;
+	assert_true(split(names_line, names) > 2000);
 }
 
 static double measured(void *context, const char *metric)
@@ -131,8 +128,7 @@ static void apply(struct rule_run *r, rule_value_of *value, void *context)
 /* Reads two arrays and writes one: bound by device memory, warps wait for loads. */
 static void vecadd(void **state)
 {
-	if (!read_fixture())
-		skip();
+	read_table();
 	apply(&run, measured, cells[0]);
 	assert_string_equal(run.verdict, "memory-bound");
 	assert_non_null(find(&run, "High Memory Throughput"));
@@ -155,8 +151,7 @@ static void vecadd(void **state)
 /* Each thread walks a row and a column in global memory: its queue is full, and half of the loads are the same for a whole warp. */
 static void matmul_naive(void **state)
 {
-	if (!read_fixture())
-		skip();
+	read_table();
 	apply(&run, measured, cells[1]);
 	/* What keeps the multiprocessors busy (75.42 %) are loads; they issue for 43 % of the time. */
 	assert_string_equal(run.verdict, "memory-bound");
@@ -178,8 +173,7 @@ static void matmul_naive(void **state)
 /* Tiles in shared memory: its queue is full, and a tenth of the stores conflict. */
 static void matmul_tiled(void **state)
 {
-	if (!read_fixture())
-		skip();
+	read_table();
 	apply(&run, measured, cells[2]);
 	assert_string_equal(run.verdict, "memory-bound");
 	assert_non_null(find(&run, "High Throughput"));
@@ -217,8 +211,7 @@ static void formulas_of_sections(void **state)
 	struct sections all;
 	struct error err = { "" };
 
-	if (!read_fixture())
-		skip();
+	read_table();
 	if (sections_load(&all, folders, 1, &err) < 0)
 		fail_msg("%s", err.text);
 	/* 2 x 2048^3 operations in 2.729568 ms. */

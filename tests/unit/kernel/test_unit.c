@@ -1,4 +1,4 @@
-/* Units: as ncu printed them for real kernels, where the fixture and CUPTI are. */
+/* Units: as ncu printed them for real kernels, where CUPTI is. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,8 +12,6 @@
 #include "cupti_here.h"
 #include "kernel/choice/catalog.h"
 #include "kernel/metrics/unit.h"
-
-#define FIXTURE SHARE "/../../shared/fixtures/ncu-raw-h200-four-kernels.csv"
 
 static void words(void **state)
 {
@@ -88,15 +86,15 @@ static size_t compare_lines(const struct catalog *c, char *names, char *units)
 static void as_ncu_prints_them(void **state)
 {
 	static char names[1 << 18], units[1 << 18];
-	FILE *file = fopen(FIXTURE, "r");
+	FILE *file = fopen(NCU_TABLE, "r");
 	struct cupti_host cupti;
 	struct error err = { "" };
 	struct catalog c;
 
 	cupti_here(&cupti);
-	if (!file || !cupti.library) {
-		if (file)
-			fclose(file);
+	assert_non_null(file);
+	if (!cupti.library) {
+		fclose(file);
 		skip();
 	}
 	while (fgets(names, sizeof(names), file) && strncmp(names, "\"ID\"", 4) != 0)
