@@ -5,6 +5,7 @@
 #   make test       every test; the last line is "N passed, N failed, N skipped"
 #   make test-index what the end-to-end tests show, written to docs/tests.md
 #   make soak       the same with the long forms
+#   make format     lay out the C sources as .clang-format says
 #   make fuzz       fuzzing of the readers, FUZZ_SECONDS=60 each
 #   make bench      measured limits
 #   make dist       one folder that runs on a server with nothing installed
@@ -23,7 +24,7 @@ export BUILD LINKS
 # Meson uses all cores by itself; two targets at once would only race for the same folder.
 .NOTPARALLEL:
 
-.PHONY: all build demo test test-index soak fuzz bench dist install clean deps test-deps bench-deps
+.PHONY: all build demo test test-index format soak fuzz bench dist install clean deps test-deps bench-deps
 all: build
 
 build: deps
@@ -48,6 +49,9 @@ test: test-deps build
 
 test-index:
 	@tools/run_tests --page >docs/tests.md
+
+format:
+	@tools/check_format --fix
 
 soak: test-deps build
 	@SOAK=1 tools/run_tests $(ONLY)

@@ -46,15 +46,15 @@ struct queue {
 };
 
 struct stage {
-	const char *name;         /* of its ranges */
+	const char *name; /* of its ranges */
 	const char *thread_name;
 	void (*work)(struct stage *stage, struct frame *frame);
-	struct queue *in, *out;   /* NULL at the ends of the pipeline */
-	unsigned *next_frame;     /* loaders: number of the next frame, shared */
+	struct queue *in, *out; /* NULL at the ends of the pipeline */
+	unsigned *next_frame;   /* loaders: number of the next frame, shared */
 	struct video *video;
 	sonde_domain domain;
 	uint32_t category, color;
-	uint64_t result;          /* writer: sum over all frames */
+	uint64_t result; /* writer: sum over all frames */
 };
 
 static int64_t now_us(void)
@@ -299,8 +299,7 @@ int main(void)
 		{ "load", "loader 2", load, NULL, &loaded, &next_frame, NULL, files, CATEGORY_IO, 0xff4c78a8, 0 },
 		{ "decode", "decoder 1", decode, &loaded, &decoded, NULL, NULL, images, CATEGORY_COMPUTE, 0xff72b7b2, 0 },
 		{ "decode", "decoder 2", decode, &loaded, &decoded, NULL, NULL, images, CATEGORY_COMPUTE, 0xff72b7b2, 0 },
-		{ "transform", "transformer", transform, &decoded, &transformed, NULL, NULL, images, CATEGORY_COMPUTE,
-		  0xffe45756, 0 },
+		{ "transform", "transformer", transform, &decoded, &transformed, NULL, NULL, images, CATEGORY_COMPUTE, 0xffe45756, 0 },
 		{ "write", "writer", write_out, &transformed, NULL, NULL, NULL, files, CATEGORY_IO, 0xff54a24b, 0 },
 	};
 	enum { STAGES = sizeof(stages) / sizeof(stages[0]) };

@@ -72,7 +72,7 @@ struct sonde_event {
 	uint16_t version;
 	uint16_t size;
 	uint32_t category;
-	int32_t color_kind;   /* 0 none, 1 ARGB */
+	int32_t color_kind; /* 0 none, 1 ARGB */
 	uint32_t color;
 	int32_t payload_kind; /* enum sonde_payload_kind */
 	int32_t reserved;
@@ -84,7 +84,7 @@ struct sonde_event {
 		int32_t int32;
 		float real32;
 	} payload;
-	int32_t name_kind;    /* 0 none, 1 text, 3 registered */
+	int32_t name_kind; /* 0 none, 1 text, 3 registered */
 	union {
 		const char *text;
 		sonde_string registered;
@@ -193,18 +193,16 @@ static inline void sonde_nvtx_set_injection_version(uint32_t version)
 static inline const void *sonde_nvtx_export_table(uint32_t id)
 {
 	static const struct sonde_nvtx_callbacks callbacks = { sizeof(callbacks), sonde_nvtx_module_table };
-	static const struct sonde_nvtx_version version = { sizeof(version), SONDE_NVTX_VERSION, 0,
-							   sonde_nvtx_set_injection_version };
+	static const struct sonde_nvtx_version version = { sizeof(version), SONDE_NVTX_VERSION, 0, sonde_nvtx_set_injection_version };
 
-	return id == 1 ? SONDE_NVTX_CAST(const void *, &callbacks) :
-	       id == 3 ? SONDE_NVTX_CAST(const void *, &version) : SONDE_NVTX_NULL;
+	return id == 1 ? SONDE_NVTX_CAST(const void *, &callbacks) : id == 3 ? SONDE_NVTX_CAST(const void *, &version) : SONDE_NVTX_NULL;
 }
 
 static inline int sonde_nvtx_load_tool(void)
 {
 	/* A library named by the caller has no business in a privileged program. */
 	const char *path = getauxval(AT_SECURE) ? SONDE_NVTX_NULL :
-			   getenv(sizeof(void *) == 8 ? "NVTX_INJECTION64_PATH" : "NVTX_INJECTION32_PATH");
+						  getenv(sizeof(void *) == 8 ? "NVTX_INJECTION64_PATH" : "NVTX_INJECTION32_PATH");
 	void *library = path && *path ? dlopen(path, RTLD_LAZY) : SONDE_NVTX_NULL;
 	void *symbol = library ? dlsym(library, "InitializeInjectionNvtx2") : SONDE_NVTX_NULL;
 	sonde_nvtx_initialize initialize;
@@ -231,8 +229,7 @@ int sonde_nvtx_start(void)
 	int saved_errno = errno;
 	time_t patience;
 
-	if (__atomic_compare_exchange_n(&sonde_nvtx_state.state, &state, SONDE_NVTX_STARTING, 0,
-					__ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE)) {
+	if (__atomic_compare_exchange_n(&sonde_nvtx_state.state, &state, SONDE_NVTX_STARTING, 0, __ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE)) {
 		state = sonde_nvtx_load_tool() ? SONDE_NVTX_ON : SONDE_NVTX_OFF;
 		__atomic_store_n(&sonde_nvtx_state.state, state, __ATOMIC_RELEASE);
 	}
@@ -241,8 +238,7 @@ int sonde_nvtx_start(void)
 		state = __atomic_load_n(&sonde_nvtx_state.state, __ATOMIC_ACQUIRE);
 	}
 	if (state == SONDE_NVTX_STARTING)
-		__atomic_compare_exchange_n(&sonde_nvtx_state.state, &state, SONDE_NVTX_OFF, 0, __ATOMIC_ACQUIRE,
-					    __ATOMIC_ACQUIRE);
+		__atomic_compare_exchange_n(&sonde_nvtx_state.state, &state, SONDE_NVTX_OFF, 0, __ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE);
 	errno = saved_errno;
 	return state == SONDE_NVTX_ON;
 }
@@ -535,28 +531,41 @@ static inline void sonde_scope_close(sonde_domain *domain)
 #define SONDE_DOMAIN_SCOPE(domain, name) const ::sonde::range SONDE_JOIN(sonde_scope_, __LINE__)((domain), (name))
 #define SONDE_SCOPE(name) const ::sonde::range SONDE_JOIN(sonde_scope_, __LINE__)(name)
 
-namespace sonde {
+namespace sonde
+{
 /* Units with and without SONDE_ANNOTATE_DISABLE may be linked together. */
 #ifdef SONDE_ANNOTATE_DISABLE
-inline namespace disabled {
+inline namespace disabled
+{
 #else
-inline namespace enabled {
+inline namespace enabled
+{
 #endif
 
 /* A range of this thread from here to the end of the block. */
-class range {
-public:
-	explicit range(const char *name) : domain_(nullptr) { sonde_domain_range_push(domain_, name); }
-	range(sonde_domain domain, const char *name) : domain_(domain) { sonde_domain_range_push(domain_, name); }
+class range
+{
+      public:
+	explicit range(const char *name) : domain_(nullptr)
+	{
+		sonde_domain_range_push(domain_, name);
+	}
+	range(sonde_domain domain, const char *name) : domain_(domain)
+	{
+		sonde_domain_range_push(domain_, name);
+	}
 	range(sonde_domain domain, const sonde_event &event) : domain_(domain)
 	{
 		sonde_domain_push_event(domain_, &event);
 	}
-	~range() { sonde_domain_range_pop(domain_); }
+	~range()
+	{
+		sonde_domain_range_pop(domain_);
+	}
 	range(const range &) = delete;
 	range &operator=(const range &) = delete;
 
-private:
+      private:
 	sonde_domain domain_;
 };
 
@@ -566,8 +575,8 @@ private:
 #else
 
 #define SONDE_DOMAIN_SCOPE(domain, name) \
-	__attribute__((cleanup(sonde_scope_close), unused)) sonde_domain SONDE_JOIN(sonde_scope_, __LINE__) = \
-		sonde_scope_open((domain), (name))
+	__attribute__((cleanup(sonde_scope_close), unused)) sonde_domain SONDE_JOIN(sonde_scope_, __LINE__) = sonde_scope_open((domain), \
+															       (name))
 #define SONDE_SCOPE(name) SONDE_DOMAIN_SCOPE(NULL, name)
 
 #endif

@@ -3,7 +3,7 @@
 #include "base/macros.h"
 
 const struct agent_part *const agent_parts[] = {
-	&agent_part_driver, &agent_part_exec, &agent_part_leave,
+	&agent_part_driver, &agent_part_exec,    &agent_part_leave,
 #define MODULE(id, name, bit) &agent_part_##name,
 #include "fmt/trace_sources.def"
 	&agent_part_sample, &agent_part_threads,

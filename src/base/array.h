@@ -17,8 +17,7 @@
 #define ARRAY_ROOM(items, count, cap, more) \
 	((more) <= (cap) - (count) || ARRAY_GROW_(cap)(&(items), &(cap), (size_t)(count) + (more), sizeof(*(items)), false))
 /* Room for an item of that index, and zeroes in what is new: false without memory. The capacity is the count. */
-#define ARRAY_REACH(items, cap, index) \
-	((index) < (cap) || ARRAY_GROW_(cap)(&(items), &(cap), (size_t)(index) + 1, sizeof(*(items)), true))
+#define ARRAY_REACH(items, cap, index) ((index) < (cap) || ARRAY_GROW_(cap)(&(items), &(cap), (size_t)(index) + 1, sizeof(*(items)), true))
 /* One more behind the first `count`, not initialised: where it stands, or NULL without memory. */
 #define ARRAY_ADD(items, count, cap) (ARRAY_ROOM(items, count, cap, 1) ? &(items)[(count)++] : NULL)
 
@@ -26,7 +25,7 @@
 #define LIST_ROOM(items, count) list_grow(&(items), (count), sizeof(*(items)))
 #define LIST_ADD(items, count) (LIST_ROOM(items, count) ? &(items)[(count)++] : NULL)
 
-#define ARRAY_GROW_(cap) _Generic(&(cap), size_t *: array_grow, uint32_t *: array_grow_32)
+#define ARRAY_GROW_(cap) _Generic(&(cap), size_t * : array_grow, uint32_t * : array_grow_32)
 
 bool array_grow(void *items, size_t *cap, size_t wanted, size_t item_size, bool zeroed);
 bool array_grow_32(void *items, uint32_t *cap, size_t wanted, size_t item_size, bool zeroed);

@@ -13,7 +13,9 @@ struct buf {
 	int failed; /* 0, or the first error */
 };
 
+/* clang-format off */
 #define BUF_INIT { NULL, 0, 0, 0 }
+/* clang-format on */
 
 int buf_reserve(struct buf *b, size_t extra);
 int buf_append(struct buf *b, const void *data, size_t len);

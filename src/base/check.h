@@ -8,8 +8,7 @@
 #ifndef SONDE_BASE_CHECK_H
 #define SONDE_BASE_CHECK_H
 
-#define CHECK(condition) \
-	(__builtin_expect(!(condition), 0) ? check_failed(#condition, __FILE__, __LINE__) : (void)0)
+#define CHECK(condition) (__builtin_expect(!(condition), 0) ? check_failed(#condition, __FILE__, __LINE__) : (void)0)
 
 _Noreturn void check_failed(const char *condition, const char *file, int line) __attribute__((cold));
 

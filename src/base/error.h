@@ -9,11 +9,9 @@ struct error {
 
 /* Fills *err (which may be NULL) and returns -code, so that
  * `return error_set(err, EINVAL, "...")` is the whole error path. */
-int error_set(struct error *err, int code, const char *format, ...)
-	__attribute__((format(printf, 3, 4)));
+int error_set(struct error *err, int code, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 /* The same, with ": " and strerror(code) appended. */
-int error_set_errno(struct error *err, int code, const char *format, ...)
-	__attribute__((format(printf, 3, 4)));
+int error_set_errno(struct error *err, int code, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 #endif

@@ -70,8 +70,7 @@ uint64_t idmap_take(struct idmap *map, uint64_t key)
 	if (value == IDMAP_NONE)
 		return IDMAP_NONE;
 	/* Close the gap: move up what would no longer be found behind it. */
-	for (i = (hole + 1) & (map->cap - 1); map->entries[i].value != IDMAP_NONE;
-	     i = (i + 1) & (map->cap - 1)) {
+	for (i = (hole + 1) & (map->cap - 1); map->entries[i].value != IDMAP_NONE; i = (i + 1) & (map->cap - 1)) {
 		at = home(map, map->entries[i].key);
 		if (((i - at) & (map->cap - 1)) >= ((i - hole) & (map->cap - 1))) {
 			map->entries[hole] = map->entries[i];

@@ -10,7 +10,8 @@ static inline void sort_items(void *items, size_t count, size_t size, int (*comp
 		qsort(items, count, size, compare);
 }
 
-static inline void sort_items_with(void *items, size_t count, size_t size, int (*compare)(const void *, const void *, void *), void *context)
+static inline void sort_items_with(void *items, size_t count, size_t size, int (*compare)(const void *, const void *, void *),
+				   void *context)
 {
 	if (count > 1)
 		qsort_r(items, count, size, compare, context);

@@ -94,7 +94,8 @@ static int note_senseless(const struct options_parsed *parsed, struct string_lis
 {
 	int r = 0;
 
-	for (const struct option_spec *spec = profile_option_table.specs; spec < profile_option_table.specs + profile_option_table.count && r >= 0; spec++)
+	for (const struct option_spec *spec = profile_option_table.specs;
+	     spec < profile_option_table.specs + profile_option_table.count && r >= 0; spec++)
 		if (spec->flags & PROFILE_STARTED && options_find_use(parsed, spec->name))
 			r = string_list_addf(notes, "--%s is for programs that are started; the recording goes on without it", spec->name);
 	return r;
@@ -206,8 +207,10 @@ static int run_attach(struct cli *cli, int argc, char **argv)
 }
 
 static const char *const attach_examples[] = {
-	"sonde attach 4711 -d 10 -o slow", "ten seconds of process 4711 and those below it",
-	"sonde attach 4711 -t none", "until Ctrl-C; CPU samples and switches only, nothing is loaded into the process",
+	"sonde attach 4711 -d 10 -o slow",
+	"ten seconds of process 4711 and those below it",
+	"sonde attach 4711 -t none",
+	"until Ctrl-C; CPU samples and switches only, nothing is loaded into the process",
 	NULL,
 };
 

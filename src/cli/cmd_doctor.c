@@ -7,6 +7,7 @@ struct doctor_fields {
 	const char *folder;
 };
 
+/* clang-format off */
 static const struct option_spec doctor_specs[] = {
 	{ .name = "json", .type = OPTION_BOOL, .offset = offsetof(struct doctor_fields, json),
 	  .initial = "false", .tag = "output", .help = "Print JSON instead of a table." },
@@ -14,6 +15,7 @@ static const struct option_spec doctor_specs[] = {
 	  .initial = ".", .arg = "folder", .tag = "output",
 	  .help = "Where reports would be written; its disk is looked at." },
 };
+/* clang-format on */
 
 static const struct option_table doctor_options = OPTION_TABLE(doctor_specs);
 
@@ -30,8 +32,10 @@ static int run_doctor(struct cli *cli, int argc, char **argv)
 		return status;
 	host = (struct doctor_host){ cli->root, fields.folder, &doctor_real_calls };
 	if (parsed.word_count)
-		missing = command_fail(cli, &doctor_command, "'%s' is not understood; doctor takes options "
-				       "only.", parsed.words[0]);
+		missing = command_fail(cli, &doctor_command,
+				       "'%s' is not understood; doctor takes options "
+				       "only.",
+				       parsed.words[0]);
 	else if (fields.json)
 		doctor_print_json(cli->out, &host, &missing);
 	else
@@ -41,20 +45,17 @@ static int run_doctor(struct cli *cli, int argc, char **argv)
 }
 
 static const char *const doctor_examples[] = {
-	"sonde doctor", "a table of what works, what does not, and what to do",
-	"sonde doctor --json", "the same for programs",
-	NULL,
+	"sonde doctor", "a table of what works, what does not, and what to do", "sonde doctor --json", "the same for programs", NULL,
 };
 
 const struct command doctor_command = {
 	.name = "doctor",
 	.summary = "Say what this machine allows and how to allow more",
 	.synopsis = "[options]",
-	.description =
-		"Tries what recording needs on this machine (in this container, as this user) and "
-		"prints for each: ok, partly or no, the reason, and what would allow it: a command for "
-		"the machine, an option for docker, a setting for Kubernetes. Nothing is changed. The "
-		"exit status is 1 if nothing can be recorded at all.",
+	.description = "Tries what recording needs on this machine (in this container, as this user) and "
+		       "prints for each: ok, partly or no, the reason, and what would allow it: a command for "
+		       "the machine, an option for docker, a setting for Kubernetes. Nothing is changed. The "
+		       "exit status is 1 if nothing can be recorded at all.",
 	.examples = doctor_examples,
 	.options = &doctor_options,
 	.words = COMMAND_NO_WORDS,

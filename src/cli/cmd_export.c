@@ -38,6 +38,7 @@ struct export_fields {
 /* Times of a recording and of the calendar fit beside it. */
 #define MOST_SHIFT (INT64_MAX / 4)
 
+/* clang-format off */
 static const struct option_spec export_specs[] = {
 	{ .name = "type", .letter = 't', FIELD(CHOICE, type), .initial = "sqlite", .arg = "type",
 	  .values = EXPORT_TYPE_NAMES "|" EXPORT_OTHER_NAMES, .tag = "output",
@@ -87,6 +88,7 @@ static const struct option_spec export_specs[] = {
 	{ .name = "ts-shift", FIELD(INTEGER, ts_shift), .initial = "0", .min = -MOST_SHIFT, .max = MOST_SHIFT,
 	  .arg = "ns", .tag = "selection", .help = "Add so many nanoseconds to every time." },
 };
+/* clang-format on */
 
 static const struct option_table export_options = OPTION_TABLE(export_specs);
 
@@ -115,8 +117,8 @@ static bool signal_waits(void)
 {
 	sigset_t pending;
 
-	return sigpending(&pending) == 0 && (sigismember(&pending, SIGINT) == 1 || sigismember(&pending, SIGTERM) == 1 ||
-					     sigismember(&pending, SIGHUP) == 1);
+	return sigpending(&pending) == 0 &&
+	       (sigismember(&pending, SIGINT) == 1 || sigismember(&pending, SIGTERM) == 1 || sigismember(&pending, SIGHUP) == 1);
 }
 
 static int show_progress(void *arg, const char *table, size_t done, size_t count)
@@ -159,10 +161,11 @@ static int take_texts(const struct export_fields *fields, struct own_texts *ret,
 	return r;
 }
 
-static int write_export(struct cli *cli, struct query *q, const struct export_fields *fields, const char *input,
-			const char *opened, const struct own_texts *texts)
+static int write_export(struct cli *cli, struct query *q, const struct export_fields *fields, const char *input, const char *opened,
+			const struct own_texts *texts)
 {
 	struct progress_line display = { .err = cli->err, .shown = !fields->quiet && isatty(fileno(cli->err)) };
+	/* clang-format off */
 	struct export_request request = {
 		.type = (enum export_type)fields->type, .stacks = (enum export_stacks)fields->stacks, .ids = fields->ids, .input = input,
 		.opened = opened, .output = fields->output, .stream = cli->out,
@@ -171,6 +174,7 @@ static int write_export(struct cli *cli, struct query *q, const struct export_fi
 		.shift = fields->ts_shift, .progress = show_progress, .progress_arg = &display, .most_bytes = (uint64_t)fields->max_size * 1000000,
 		.answers = export_answers, .made = export_made, .texts = texts->files, .text_count = texts->count,
 	};
+	/* clang-format on */
 	char path[PATH_MAX], *absolute;
 	struct buf note = BUF_INIT;
 	uint64_t left_out = 0;
@@ -192,14 +196,13 @@ static int write_export(struct cli *cli, struct query *q, const struct export_fi
 	if (r < 0)
 		return command_fail(cli, &export_command, "%s", err.text);
 	if (query_damaged(q))
-		return command_fail(cli, &export_command, "%s is damaged: what could not be read is missing in %s", input,
-				    path);
+		return command_fail(cli, &export_command, "%s is damaged: what could not be read is missing in %s", input, path);
 	if (left_out && request.type == EXPORT_HTML)
 		fprintf(cli->err, "%llu events are in %s by level of detail only: --times shows a part exactly, --max-size 0 all of it\n",
 			(unsigned long long)left_out, path);
 	else if (left_out)
-		fprintf(cli->err, "sonde export: %llu events are not in %s: there are too many at one time\n",
-			(unsigned long long)left_out, path);
+		fprintf(cli->err, "sonde export: %llu events are not in %s: there are too many at one time\n", (unsigned long long)left_out,
+			path);
 	absolute = realpath(path, NULL);
 	if (!fields->quiet && absolute)
 		fprintf(cli->err, "Generated:\n    %s\n", absolute);
@@ -271,16 +274,15 @@ static int take_other_name(struct cli *cli, struct export_fields *fields)
 	if (fields->type < EXPORT_TYPE_COUNT)
 		return 0;
 	switch (fields->type - EXPORT_TYPE_COUNT) {
-	case 0:
-		fields->type = EXPORT_JSONLINES;
-		return 0;
-	case 1:
-		return command_fail(cli, &export_command, "text is not written (nsys gave it up, too): take -t jsonlines or csv");
+	case 0: fields->type = EXPORT_JSONLINES; return 0;
+	case 1: return command_fail(cli, &export_command, "text is not written (nsys gave it up, too): take -t jsonlines or csv");
 	case 2:
-		return command_fail(cli, &export_command, "info is no format: sonde sql FILE 'select * from META_DATA_CAPTURE' "
+		return command_fail(cli, &export_command,
+				    "info is no format: sonde sql FILE 'select * from META_DATA_CAPTURE' "
 				    "says how it was recorded");
 	default:
-		return command_fail(cli, &export_command, "Arrow, Parquet and HDF5 are not written: take -t sqlite or csv, which "
+		return command_fail(cli, &export_command,
+				    "Arrow, Parquet and HDF5 are not written: take -t sqlite or csv, which "
 				    "pandas, Polars and DuckDB read");
 	}
 }
@@ -295,7 +297,8 @@ static int check_types(struct cli *cli, const struct export_fields *fields, cons
 	if (options_find_use(parsed, "ids") && fields->type != EXPORT_FOLDED)
 		return command_fail(cli, &export_command, "--ids is for -t folded");
 	if (fields->redact && fields->type != EXPORT_REPORT)
-		return command_fail(cli, &export_command, "--redact is for -t sonde; what is exported from that report has nothing private either");
+		return command_fail(cli, &export_command,
+				    "--redact is for -t sonde; what is exported from that report has nothing private either");
 	if (options_find_use(parsed, "max-size") && fields->type != EXPORT_HTML)
 		return command_fail(cli, &export_command, "--max-size is for -t html");
 	return 0;
@@ -322,6 +325,7 @@ static int run_export(struct cli *cli, int argc, char **argv)
 	return status;
 }
 
+/* clang-format off */
 static const char *const export_examples[] = {
 	"sonde export run.sonde", "write run.sqlite, for scripts made for nsys's export",
 	"sonde export -t csv --tables='CUPTI.*,StringIds' run.sonde", "the CUDA tables as CSV files in run_csv",
@@ -333,6 +337,7 @@ static const char *const export_examples[] = {
 	"sonde export --times=:2s/3s: -o second.sqlite run.sonde", "what was going on in the third second",
 	NULL,
 };
+/* clang-format on */
 
 const struct command export_command = {
 	.name = "export",

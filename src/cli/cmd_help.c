@@ -9,6 +9,7 @@ struct help_fields {
 	const char *completion;
 };
 
+/* clang-format off */
 static const struct option_spec help_specs[] = {
 	{ .name = "man", .type = OPTION_BOOL, .offset = offsetof(struct help_fields, man),
 	  .initial = "false", .tag = "generate", .flags = OPTION_HIDDEN,
@@ -18,6 +19,7 @@ static const struct option_spec help_specs[] = {
 	  .tag = "generate",
 	  .help = "Write the completion script of a shell: source <(sonde help --completion bash)" },
 };
+/* clang-format on */
 
 static const struct option_table help_options = OPTION_TABLE(help_specs);
 
@@ -72,8 +74,10 @@ static int run_help(struct cli *cli, int argc, char **argv)
 }
 
 static const char *const help_examples[] = {
-	"sonde help profile", "what sonde profile does and its options",
-	"source <(sonde help --completion bash)", "completion in this shell",
+	"sonde help profile",
+	"what sonde profile does and its options",
+	"source <(sonde help --completion bash)",
+	"completion in this shell",
 	NULL,
 };
 

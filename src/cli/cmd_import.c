@@ -12,9 +12,7 @@ struct import_fields {
 	bool force_overwrite;
 };
 
-static const struct option_spec import_specs[] = {
-	REPORT_OUTPUT_OPTIONS(struct import_fields, "the name of the trace, ending in .sonde")
-};
+static const struct option_spec import_specs[] = { REPORT_OUTPUT_OPTIONS(struct import_fields, "the name of the trace, ending in .sonde") };
 
 static const struct option_table import_options = OPTION_TABLE(import_specs);
 
@@ -102,6 +100,7 @@ static int run_import(struct cli *cli, int argc, char **argv)
 	return status;
 }
 
+/* clang-format off */
 static const char *const import_examples[] = {
 	"sonde import trace.json.gz -o step.sonde", "make a report of a torch.profiler trace",
 	"sonde import run.sqlite", "run.sonde of what 'nsys export -t sqlite' wrote",
@@ -109,16 +108,16 @@ static const char *const import_examples[] = {
 	"sonde stats -r cuda_gpu_kern_sum step.sonde", "ask it as any other report",
 	NULL,
 };
+/* clang-format on */
 
 const struct command import_command = {
 	.name = "import",
 	.summary = "Make a report of a trace that another tool recorded",
 	.synopsis = "[options] TRACE",
-	.description =
-		"Reads a trace of torch.profiler (Kineto), or another in the JSON format of Chrome's trace viewer, "
-		"plain or packed by gzip; the SQLite file that nsys export writes; the CSV that ncu --page raw prints. What it "
-		"is, its content tells. A trace that is damaged or cut off gives a report of what could be read; "
-		"the exit status is then 1 and a line says where reading ended.",
+	.description = "Reads a trace of torch.profiler (Kineto), or another in the JSON format of Chrome's trace viewer, "
+		       "plain or packed by gzip; the SQLite file that nsys export writes; the CSV that ncu --page raw prints. What it "
+		       "is, its content tells. A trace that is damaged or cut off gives a report of what could be read; "
+		       "the exit status is then 1 and a line says where reading ended.",
 	.examples = import_examples,
 	.options = &import_options,
 	.words = COMMAND_FILES,

@@ -101,7 +101,8 @@ bool kernel_chips(struct cli *cli, const struct kernel_fields *fields, char (**r
 	}
 	count = kernel_find_chips(fields, names, MOST_CHIPS, why, sizeof(why));
 	if (!count) {
-		command_fail(cli, &kernel_command, "There is no GPU here (%s): name a chip, as in --chips gh100 (--list-chips lists them)", why);
+		command_fail(cli, &kernel_command, "There is no GPU here (%s): name a chip, as in --chips gh100 (--list-chips lists them)",
+			     why);
 		free(names);
 		return false;
 	}
@@ -203,8 +204,8 @@ static int answer(struct cli *cli, const struct kernel_fields *fields, const str
 		return fields->open_in_ui ? kernel_view(cli, fields->import) : kernel_show(cli, fields, parsed);
 	if (parsed->word_count)
 		return kernel_count(cli, fields, parsed);
-	return command_fail(cli, &kernel_command, "What is to be done? '%s%s --help' says what there is",
-			    cli_name(cli), cli->role == CLI_NCU ? "" : " kernel");
+	return command_fail(cli, &kernel_command, "What is to be done? '%s%s --help' says what there is", cli_name(cli),
+			    cli->role == CLI_NCU ? "" : " kernel");
 }
 
 /* Words of older releases. The name is the caller's to free. */
@@ -237,13 +238,15 @@ static int run_kernel(struct cli *cli, int argc, char **argv)
 			tell_of_unused(&now, &parsed);
 		status = answer(&now, &fields, &parsed);
 		if (log && fclose(log) != 0)
-			status = command_fail(cli, &kernel_command, "The log file '%s' cannot be written: %s", fields.log_file, strerror(errno));
+			status = command_fail(cli, &kernel_command, "The log file '%s' cannot be written: %s", fields.log_file,
+					      strerror(errno));
 	}
 	options_release(&parsed);
 	free(name);
 	return status;
 }
 
+/* clang-format off */
 static const char *const kernel_examples[] = {
 	"sonde kernel -k regex:gemm -c 3 --set full -o gemm ./program", "three launches of kernels called so, kept in gemm.sonde",
 	"sonde kernel -i gemm.sonde --page raw --csv", "all values of them, a row for each launch",
@@ -255,13 +258,15 @@ static const char *const kernel_examples[] = {
 	"sonde kernel --explain long_scoreboard", "what the warp state means and what to do about it",
 	NULL,
 };
+/* clang-format on */
 
 const struct command kernel_command = {
 	.name = "kernel",
 	.summary = "Count in hardware what kernels do",
 	.synopsis = "[options] [PROGRAM [arguments]]",
-	.description = "Runs a program, reads hardware counters of its kernels and prints them in sections, or prints what a report has of them. "
-		       "Lists of what the hardware can count are there for any chip and without a GPU.",
+	.description =
+		"Runs a program, reads hardware counters of its kernels and prints them in sections, or prints what a report has of them. "
+		"Lists of what the hardware can count are there for any chip and without a GPU.",
 	.examples = kernel_examples,
 	.options = &kernel_options_table,
 	.words = COMMAND_PROGRAM,

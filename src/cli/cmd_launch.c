@@ -30,7 +30,7 @@ int session_name_expand(const char *given, char *ret, size_t size, struct error 
 
 /* A session that 'start' began and that waits for a program. */
 struct waiting {
-	const char *name;   /* NULL: any */
+	const char *name; /* NULL: any */
 	struct steer_reply found;
 	unsigned count;
 };
@@ -93,8 +93,7 @@ static void report_ready(void *listener, const struct record_result *result, boo
 		profile_hooks_report(hooks, result->path);
 }
 
-static int record_session(struct cli *cli, const struct command *command, struct profile_setup *setup,
-			  const struct profile_fields *fields)
+static int record_session(struct cli *cli, const struct command *command, struct profile_setup *setup, const struct profile_fields *fields)
 {
 	struct profile_hooks hooks = { .cli = cli, .fields = fields };
 	struct record_result *result = calloc(1, sizeof(*result));
@@ -121,8 +120,7 @@ static int record_session(struct cli *cli, const struct command *command, struct
 	return status;
 }
 
-int session_launch(struct cli *cli, const struct command *command, const struct profile_fields *fields,
-		   const struct options_parsed *parsed)
+int session_launch(struct cli *cli, const struct command *command, const struct profile_fields *fields, const struct options_parsed *parsed)
 {
 	struct profile_setup setup = { .style = cli_is_link(cli) ? OUTPUT_NSYS : OUTPUT_SONDE };
 	struct steer_reply *taken = calloc(1, sizeof(*taken));
@@ -175,12 +173,14 @@ static int run_launch(struct cli *cli, int argc, char **argv)
 	return status;
 }
 
+/* clang-format off */
 static const char *const launch_examples[] = {
 	"sonde launch --session-new=training python train.py", "run it, ready to be recorded",
 	"sonde start --session=training -o slow", "record from now on (from another terminal)",
 	"sonde stop", "complete slow.sonde; the program goes on",
 	NULL,
 };
+/* clang-format on */
 
 const struct command launch_command = {
 	.name = "launch",

@@ -24,6 +24,7 @@ struct occupancy_fields {
 
 #define FIELD(type_, field) .type = OPTION_##type_, .offset = offsetof(struct occupancy_fields, field)
 
+/* clang-format off */
 static const struct option_spec occupancy_specs[] = {
 	{ .name = "cc", FIELD(TEXT, capability), .arg = "9.0|sm_90", .aliases = "arch", .tag = "kernel",
 	  .help = "Compute capability of the GPU, 7.0 to 12.1." },
@@ -47,6 +48,7 @@ static const struct option_spec occupancy_specs[] = {
 	{ .name = "csv", FIELD(BOOL, csv), .initial = "false", .bare = "true", .tag = "output",
 	  .help = "Write CSV: the kernel as it is, then a row for each stretch of the curves." },
 };
+/* clang-format on */
 
 static const struct option_table occupancy_options_table = OPTION_TABLE(occupancy_specs);
 
@@ -87,7 +89,8 @@ static int check_cluster(const struct sheet *s, struct error *err)
 	if (!s->cluster)
 		return 0;
 	if (!s->chip->max_cluster)
-		return error_set(err, EINVAL, "Compute capability %u.%u has no clusters: they came with 9.0", s->chip->major, s->chip->minor);
+		return error_set(err, EINVAL, "Compute capability %u.%u has no clusters: they came with 9.0", s->chip->major,
+				 s->chip->minor);
 	if (s->cluster > s->chip->max_cluster)
 		return error_set(err, EINVAL, "A cluster has at most %u blocks on compute capability %u.%u, not %u", s->chip->max_cluster,
 				 s->chip->major, s->chip->minor, s->cluster);
@@ -106,7 +109,8 @@ static int read_sheet(const struct occupancy_fields *fields, struct sheet *s, st
 	s->chip = occupancy_find_chip(fields->capability, err);
 	if (!s->chip)
 		return -EINVAL;
-	s->kernel = (struct occupancy_kernel){ .threads = (uint32_t)fields->threads, .registers = (uint32_t)fields->registers,
+	s->kernel = (struct occupancy_kernel){ .threads = (uint32_t)fields->threads,
+					       .registers = (uint32_t)fields->registers,
 					       .barriers = (uint32_t)fields->barriers };
 	s->cluster = (uint32_t)fields->cluster;
 	s->sms = (uint32_t)fields->sms;
@@ -129,8 +133,7 @@ typedef void stretch_visitor(FILE *out, enum occupancy_curve curve, const struct
 
 static uint32_t given(const struct sheet *s, enum occupancy_curve curve)
 {
-	return curve == OCCUPANCY_BY_THREADS ? s->kernel.threads :
-	       curve == OCCUPANCY_BY_REGISTERS ? s->kernel.registers : s->kernel.shared;
+	return curve == OCCUPANCY_BY_THREADS ? s->kernel.threads : curve == OCCUPANCY_BY_REGISTERS ? s->kernel.registers : s->kernel.shared;
 }
 
 static bool visit_curve(const struct sheet *s, enum occupancy_curve curve, FILE *out, stretch_visitor *visit)
@@ -177,8 +180,8 @@ static void print_text_stretch(FILE *out, enum occupancy_curve curve, const stru
 
 	memset(bar, '#', sizeof(bar));
 	bar[filled < 40 ? filled : 40] = '\0';
-	fprintf(out, "  %8u - %-8u %6u %6u %7.1f %%  %s%s\n", stretch->from, stretch->to, stretch->blocks, stretch->warps,
-		stretch->percent, bar, here ? "  <- here" : "");
+	fprintf(out, "  %8u - %-8u %6u %6u %7.1f %%  %s%s\n", stretch->from, stretch->to, stretch->blocks, stretch->warps, stretch->percent,
+		bar, here ? "  <- here" : "");
 }
 
 static void print_limits(const struct sheet *s, FILE *out)
@@ -215,8 +218,8 @@ static bool write_text(const struct sheet *s, FILE *out)
 
 	fprintf(out, "Compute capability %u.%u (%s): %u threads, %u registers, %u bytes of shared memory\n\n", s->chip->major,
 		s->chip->minor, s->chip->chips, s->kernel.threads, s->kernel.registers, s->kernel.shared);
-	fprintf(out, "  %-28s %8.1f %%\n  %-28s %8u  of %u\n  %-28s %8u\n", "Theoretical occupancy", s->result.percent,
-		"Warps on an SM", s->result.warps, s->chip->warps, "Blocks on an SM", s->result.blocks);
+	fprintf(out, "  %-28s %8.1f %%\n  %-28s %8u  of %u\n  %-28s %8u\n", "Theoretical occupancy", s->result.percent, "Warps on an SM",
+		s->result.warps, s->chip->warps, "Blocks on an SM", s->result.blocks);
 	fprintf(out, "  %-28s ", "Limited by");
 	print_limiters(s, out);
 	if (!s->result.blocks)
@@ -233,8 +236,8 @@ static bool write_text(const struct sheet *s, FILE *out)
 
 static void print_csv_stretch(FILE *out, enum occupancy_curve curve, const struct occupancy_stretch *stretch, bool last, bool here)
 {
-	fprintf(out, "%s,%u,%u,%u,%u,%.4f,%s\n", occupancy_curve_name(curve), stretch->from, stretch->to, stretch->blocks,
-		stretch->warps, stretch->percent, here ? "here" : "");
+	fprintf(out, "%s,%u,%u,%u,%u,%.4f,%s\n", occupancy_curve_name(curve), stretch->from, stretch->to, stretch->blocks, stretch->warps,
+		stretch->percent, here ? "here" : "");
 }
 
 static bool write_csv(const struct sheet *s, FILE *out)
@@ -330,12 +333,14 @@ static int run_occupancy(struct cli *cli, int argc, char **argv)
 	return status;
 }
 
+/* clang-format off */
 static const char *const occupancy_examples[] = {
 	"sonde occupancy --cc 9.0 --threads 256 --regs 64 --smem 16384", "warps on an SM of an H100, and what limits them",
 	"sonde occupancy --cc 8.6 --threads 128 --regs 40 --smem 24K --smem-config 64K --json", "the same for programs, with 64 KB of shared memory",
 	"sonde occupancy --cc 10.0 --threads 384 --regs 168 --smem 200K --cluster 2", "also how many clusters a GPC holds",
 	NULL,
 };
+/* clang-format on */
 
 const struct command occupancy_command = {
 	.name = "occupancy",

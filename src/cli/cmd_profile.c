@@ -27,8 +27,8 @@ static void use_hotkey(struct cli *cli, struct profile_options *options, struct 
 	options->key_pressed = hotkey_pressed;
 	options->key_listener = hotkey;
 	if (hotkey->fd >= 0)
-		fprintf(cli->err, "%s: %s in this terminal, or 'kill -USR1 %d', opens and closes the window\n", cli_name(cli), options->hotkey,
-			(int)getpid());
+		fprintf(cli->err, "%s: %s in this terminal, or 'kill -USR1 %d', opens and closes the window\n", cli_name(cli),
+			options->hotkey, (int)getpid());
 	else
 		fprintf(cli->err, "%s: 'kill -USR1 %d' opens and closes the window: keys are %s\n", cli_name(cli), (int)getpid(),
 			isatty(STDIN_FILENO) ? "the program's own input" : "not to be had without a terminal");
@@ -45,8 +45,7 @@ static void report_of_flight(void *listener, const struct record_result *result)
 }
 
 /* Records; the status is the program's own. */
-static int record(struct cli *cli, struct profile_setup *setup, const struct profile_fields *fields,
-		  struct record_result *result)
+static int record(struct cli *cli, struct profile_setup *setup, const struct profile_fields *fields, struct record_result *result)
 {
 	struct profile_hooks hooks = { .cli = cli, .fields = fields };
 	struct hotkey hotkey = { .fd = -1 };
@@ -95,8 +94,7 @@ static bool answer_gpu_help(struct cli *cli, const struct gpu_options *gpu)
 }
 
 /* "--option=help" asks what there is to choose from; nothing is run. */
-static bool answer_value_help(struct cli *cli, const struct profile_fields *fields,
-			      const struct options_parsed *parsed)
+static bool answer_value_help(struct cli *cli, const struct profile_fields *fields, const struct options_parsed *parsed)
 {
 	const struct option_spec *spec;
 	size_t i;
@@ -124,8 +122,7 @@ static enum output_style name_style(const struct cli *cli)
 	return cli_is_link(cli) ? OUTPUT_NSYS : OUTPUT_SONDE;
 }
 
-static int run_parsed(struct cli *cli, struct profile_fields *fields, const struct options_parsed *parsed,
-		      struct record_result *result)
+static int run_parsed(struct cli *cli, struct profile_fields *fields, const struct options_parsed *parsed, struct record_result *result)
 {
 	struct profile_setup setup = { .style = name_style(cli) };
 	struct error err = { "" };
@@ -139,8 +136,7 @@ static int run_parsed(struct cli *cli, struct profile_fields *fields, const stru
 		fprintf(cli->err, "%s: --session is of 'launch' and 'start'; the run goes on without it\n", cli_name(cli));
 	fields->exports = profile_exports(parsed);
 	setup.options.command_line = cli->command_line;
-	if (profile_setup_fill(&setup, fields, parsed, parsed->words, &err) < 0 ||
-	    profile_check_exports(fields, setup.style, &err) < 0) {
+	if (profile_setup_fill(&setup, fields, parsed, parsed->words, &err) < 0 || profile_check_exports(fields, setup.style, &err) < 0) {
 		status = command_fail(cli, &profile_command, "%s", err.text);
 	} else {
 		profile_print_notes(cli, &setup.notes);
@@ -160,11 +156,10 @@ static int read_command_file(const char *path, struct string_list *words, struct
 
 	if (r < 0 || words->count == first)
 		return r;
-	r = options_parse(&profile_option_table, OPTIONS_THEN_WORDS, (int)(words->count - first),
-			  words->items + first, &scratch, &parsed, err);
+	r = options_parse(&profile_option_table, OPTIONS_THEN_WORDS, (int)(words->count - first), words->items + first, &scratch, &parsed,
+			  err);
 	if (r == 0 && parsed.word_count)
-		r = error_set(err, EINVAL, "The command file '%s' holds '%s', which is no option.", path,
-			      parsed.words[0]);
+		r = error_set(err, EINVAL, "The command file '%s' holds '%s', which is no option.", path, parsed.words[0]);
 	if (r == 0 && scratch.command_files.count)
 		r = error_set(err, EINVAL, "The command file '%s' names another one; name both on the command line.", path);
 	options_release(&parsed);
@@ -172,8 +167,7 @@ static int read_command_file(const char *path, struct string_list *words, struct
 }
 
 /* The words of all command files, then those of the command line: the last one wins. */
-static int run_with_files(struct cli *cli, const struct option_texts *files, int argc, char **argv,
-			  struct record_result *result)
+static int run_with_files(struct cli *cli, const struct option_texts *files, int argc, char **argv, struct record_result *result)
 {
 	struct options_parsed parsed = OPTIONS_PARSED_INIT;
 	struct string_list words = STRING_LIST_INIT;
@@ -188,8 +182,7 @@ static int run_with_files(struct cli *cli, const struct option_texts *files, int
 		r = string_list_add(&words, argv[i], strlen(argv[i]));
 	if (r < 0)
 		command_fail(cli, &profile_command, "%s", err.text);
-	else if (command_parse(cli, &profile_command, (int)words.count, words.items, &fields, &parsed,
-			       &status))
+	else if (command_parse(cli, &profile_command, (int)words.count, words.items, &fields, &parsed, &status))
 		status = run_parsed(cli, &fields, &parsed, result);
 	options_release(&parsed);
 	string_list_release(&words);
@@ -224,6 +217,7 @@ static int run_profile(struct cli *cli, int argc, char **argv)
 	return status;
 }
 
+/* clang-format off */
 static const char *const profile_examples[] = {
 	"sonde profile ./app", "record ./app into report1.sonde",
 	"sonde profile -t nvtx -o run --stats python train.py", "record and print the statistics",
@@ -232,17 +226,17 @@ static const char *const profile_examples[] = {
 	"sonde profile --trace=help", "what can be traced",
 	NULL,
 };
+/* clang-format on */
 
 const struct command profile_command = {
 	.name = "profile",
 	.summary = "Run a program, record it, write a report",
 	.synopsis = "[options] program [arguments]",
-	.description =
-		"Runs the program with its own input, output and arguments, records what it and the "
-		"processes it starts do, and writes a report. The program need not be changed or "
-		"compiled anew. The exit status is the program's, or 128+N when it died of signal N. "
-		"Ctrl-C once ends the program as usual and the report is written; twice, the report "
-		"holds what there is.",
+	.description = "Runs the program with its own input, output and arguments, records what it and the "
+		       "processes it starts do, and writes a report. The program need not be changed or "
+		       "compiled anew. The exit status is the program's, or 128+N when it died of signal N. "
+		       "Ctrl-C once ends the program as usual and the report is written; twice, the report "
+		       "holds what there is.",
 	.examples = profile_examples,
 	.options = &profile_option_table,
 	.words = COMMAND_PROGRAM,

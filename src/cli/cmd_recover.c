@@ -14,9 +14,7 @@ struct recover_fields {
 	bool force_overwrite;
 };
 
-static const struct option_spec recover_specs[] = {
-	REPORT_OUTPUT_OPTIONS(struct recover_fields, "the name without .part")
-};
+static const struct option_spec recover_specs[] = { REPORT_OUTPUT_OPTIONS(struct recover_fields, "the name without .part") };
 
 static const struct option_table recover_options = OPTION_TABLE(recover_specs);
 
@@ -57,11 +55,12 @@ static int recover(struct cli *cli, const char *part, const struct recover_field
 	struct error err = { "" };
 
 	if (!is_part(part))
-		return command_fail(cli, &recover_command, "'%s' is no unfinished recording: those end "
-				    "in .part.", part);
+		return command_fail(cli, &recover_command,
+				    "'%s' is no unfinished recording: those end "
+				    "in .part.",
+				    part);
 	if (access(part, F_OK) < 0)
-		return command_fail(cli, &recover_command, "'%s' cannot be opened: %s.", part,
-				    strerror(errno));
+		return command_fail(cli, &recover_command, "'%s' cannot be opened: %s.", part, strerror(errno));
 	if (fields->output && !*fields->output)
 		return command_fail(cli, &recover_command, "--output names no report.");
 	if (write_report(part, fields, path, sizeof(path), &err) < 0)
@@ -81,7 +80,8 @@ static int run_recover(struct cli *cli, int argc, char **argv)
 	if (!command_parse(cli, &recover_command, argc, argv, &fields, &parsed, &status))
 		return status;
 	if (parsed.word_count != 1)
-		status = command_fail(cli, &recover_command, "One unfinished recording must be named: "
+		status = command_fail(cli, &recover_command,
+				      "One unfinished recording must be named: "
 				      "sonde recover NAME.sonde.part.");
 	else
 		status = recover(cli, parsed.words[0], &fields);
@@ -90,7 +90,8 @@ static int run_recover(struct cli *cli, int argc, char **argv)
 }
 
 static const char *const recover_examples[] = {
-	"sonde recover report1.sonde.part", "write report1.sonde",
+	"sonde recover report1.sonde.part",
+	"write report1.sonde",
 	NULL,
 };
 
@@ -98,10 +99,9 @@ const struct command recover_command = {
 	.name = "recover",
 	.summary = "Finish a recording whose recorder was killed",
 	.synopsis = "[options] NAME.sonde.part",
-	.description =
-		"Makes a complete report of what a killed recorder left. Everything recorded up to a "
-		"tenth of a second before its end is there. The .part is replaced only when the report "
-		"is complete.",
+	.description = "Makes a complete report of what a killed recorder left. Everything recorded up to a "
+		       "tenth of a second before its end is there. The .part is replaced only when the report "
+		       "is complete.",
 	.examples = recover_examples,
 	.options = &recover_options,
 	.words = COMMAND_FILES,

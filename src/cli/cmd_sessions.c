@@ -37,7 +37,8 @@ int session_no_words(struct cli *cli, const struct command *command, const struc
 
 int session_report_after(struct cli *cli, const struct record_result *result)
 {
-	const struct profile_fields said = { .exports = result->after.exports, .stats = result->after.stats != 0,
+	const struct profile_fields said = { .exports = result->after.exports,
+					     .stats = result->after.stats != 0,
 					     .force_overwrite = result->after.overwrite != 0 };
 
 	return profile_after(cli, &said, result);
@@ -121,6 +122,7 @@ static int run_shutdown(struct cli *cli, int argc, char **argv)
 	return run_for_session(cli, &shutdown_command, argc, argv, shut_down);
 }
 
+/* clang-format off */
 #define SESSION_OPTION \
 	{ .name = "session", .type = OPTION_TEXT, .offset = offsetof(struct session_fields, session), .arg = "name", \
 	  .tag = "session", .help = "Name or number of the session; not needed where there is one only." }
@@ -130,13 +132,16 @@ static const struct option_spec stop_specs[] = {
 	{ .name = "keep", .type = OPTION_SECONDS, .offset = offsetof(struct session_fields, keep_ns), .initial = "0", .tag = "session",
 	  .help = "Keep only what was recorded in so many seconds before the end; 0 keeps all." },
 };
+/* clang-format on */
 static const struct option_spec cancel_specs[] = { SESSION_OPTION };
+/* clang-format off */
 static const struct option_spec shutdown_specs[] = {
 	SESSION_OPTION,
 	{ .name = "kill", .type = OPTION_TEXT, .offset = offsetof(struct session_fields, kill),
 	  .values = "none|sigterm|sigkill|N", .initial = "sigterm", .tag = "session",
 	  .help = "The signal sent to the program." },
 };
+/* clang-format on */
 static const struct option_table stop_options = OPTION_TABLE(stop_specs);
 static const struct option_table cancel_options = OPTION_TABLE(cancel_specs);
 static const struct option_table shutdown_options = OPTION_TABLE(shutdown_specs);

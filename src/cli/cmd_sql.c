@@ -13,11 +13,13 @@ struct sql_fields {
 
 #define FIELD(type_, field) .type = OPTION_##type_, .offset = offsetof(struct sql_fields, field)
 
+/* clang-format off */
 static const struct option_spec sql_specs[] = {
 	{ .name = "format", .letter = 'f', FIELD(TEXT, format), .arg = "format[:arg]",
 	  .shown = "column on a terminal, csv otherwise", .tag = "output",
 	  .help = "column, table, csv, tsv, json, hdoc or htable, as for sonde stats." },
 };
+/* clang-format on */
 
 static const struct option_table sql_options = OPTION_TABLE(sql_specs);
 
@@ -156,10 +158,12 @@ static int run_sql(struct cli *cli, int argc, char **argv)
 static const char *const sql_examples[] = {
 	"sonde sql run.sonde \"SELECT name, count(*), sum(duration) FROM kernels GROUP BY name\"",
 	"kernels by name, from a table made for people",
-	"sonde sql run.sonde \"SELECT text, end - start FROM NVTX_EVENTS LIMIT 10\"", "rows of a table as nsys names it",
+	"sonde sql run.sonde \"SELECT text, end - start FROM NVTX_EVENTS LIMIT 10\"",
+	"rows of a table as nsys names it",
 	"sonde sql run.sonde \"SELECT key, count, med FROM group_stats('NVTX_EVENTS', 'name', 'duration')\"",
 	"medians of ten million ranges in half a second",
-	"sonde sql run.sonde", "a prompt",
+	"sonde sql run.sonde",
+	"a prompt",
 	NULL,
 };
 

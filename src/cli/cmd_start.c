@@ -131,8 +131,8 @@ static int wait_for_launch(struct cli *cli, const char *given, const struct stee
 	if (session_name_expand(given, name, sizeof(name), &err) < 0 ||
 	    steer_wait_for_launch(name[0] ? name : NULL, request, reply, &err) < 0)
 		return command_fail(cli, &start_command, "%s", err.text);
-	fprintf(cli->err, "Session '%s' waits for '%s launch --session=%s program', which is recorded from its beginning.\n",
-		reply->name, cli_name(cli), reply->name);
+	fprintf(cli->err, "Session '%s' waits for '%s launch --session=%s program', which is recorded from its beginning.\n", reply->name,
+		cli_name(cli), reply->name);
 	return 0;
 }
 
@@ -180,12 +180,14 @@ static int run_start(struct cli *cli, int argc, char **argv)
 	return status;
 }
 
+/* clang-format off */
 static const char *const start_examples[] = {
 	"sonde start -c nvtx -p step -o step", "record the next range 'step' of the program that was launched",
 	"sonde start -d 10 --stats", "record ten seconds, and print statistics where it was launched",
 	"sonde start --session-new=a && sonde launch --session=a ./app", "record ./app from its beginning",
 	NULL,
 };
+/* clang-format on */
 
 const struct command start_command = {
 	.name = "start",

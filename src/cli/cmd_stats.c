@@ -30,6 +30,7 @@ struct stats_fields {
 
 #define FIELD(type_, field) .type = OPTION_##type_, .offset = offsetof(struct stats_fields, field)
 
+/* clang-format off */
 static const struct option_spec stats_specs[] = {
 	{ .name = "report", .letter = 'r', FIELD(TEXTS, reports), .arg = "name[:option][,name]",
 	  .tag = "reports",
@@ -70,6 +71,7 @@ static const struct option_spec stats_specs[] = {
 	  .values = "ALL|TEXT", .bare = "ALL", .tag = "output",
 	  .help = "Say what a format looks like, or list all." },
 };
+/* clang-format on */
 
 static const struct option_table stats_options_table = OPTION_TABLE(stats_specs);
 
@@ -175,6 +177,7 @@ static int run_confined(void *context, const struct stats_starter *starter)
 {
 	const struct running *w = context;
 	const struct stats_fields *fields = w->fields;
+	/* clang-format off */
 	struct stats_options options = {
 		.reports = fields->reports.items, .report_count = fields->reports.count,
 		.formats = fields->formats.items, .format_count = fields->formats.count,
@@ -183,6 +186,7 @@ static int run_confined(void *context, const struct stats_starter *starter)
 		.folders = (const char *const *)w->folders->names, .folder_count = w->folders->count,
 		.scope = { .time = fields->filter_time, .nvtx = fields->filter_nvtx, .steps = fields->steps }, .starter = starter,
 	};
+	/* clang-format on */
 	const char *path = w->path;
 	char shown[PATH_MAX];
 	struct error err;
@@ -204,8 +208,8 @@ static int run_confined(void *context, const struct stats_starter *starter)
 	return r < 0 && r != -EPIPE ? command_fail(w->cli, &stats_command, "%s", err.text) : 0;
 }
 
-static int run_reports(struct cli *cli, const struct stats_fields *fields, const struct options_parsed *parsed,
-		       const char *path, const struct stats_folders *folders)
+static int run_reports(struct cli *cli, const struct stats_fields *fields, const struct options_parsed *parsed, const char *path,
+		       const struct stats_folders *folders)
 {
 	struct opened_report opened;
 	struct running w = { cli, fields, parsed, path, &opened, folders };
@@ -237,8 +241,7 @@ static int answer(struct cli *cli, const struct stats_fields *fields, const stru
 	else if (!path)
 		status = command_fail(cli, &stats_command, "Which recording? sonde stats [options] FILE.sonde");
 	else if (parsed->word_count > 1)
-		status = command_fail(cli, &stats_command, "One recording at a time: '%s' is one too many",
-				      parsed->words[1]);
+		status = command_fail(cli, &stats_command, "One recording at a time: '%s' is one too many", parsed->words[1]);
 	else
 		status = run_reports(cli, fields, parsed, path, &folders);
 	stats_folders_release(&folders);
@@ -258,6 +261,7 @@ static int run_stats(struct cli *cli, int argc, char **argv)
 	return status;
 }
 
+/* clang-format off */
 static const char *const stats_examples[] = {
 	"sonde stats run.sonde", "what the recording has, as tables",
 	"sonde stats -r nvtx_sum --timeunit msec run.sonde", "time in NVTX ranges, in milliseconds",
@@ -265,6 +269,7 @@ static const char *const stats_examples[] = {
 	"sonde stats -r cuda_gpu_kern_sum --steps 10-12 run.sonde", "kernels of three steps of a training",
 	NULL,
 };
+/* clang-format on */
 
 const struct command stats_command = {
 	.name = "stats",

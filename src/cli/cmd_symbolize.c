@@ -18,6 +18,7 @@ struct symbolize_fields {
 	bool force_overwrite;
 };
 
+/* clang-format off */
 static const struct option_spec symbolize_specs[] = {
 	{ .name = "output", .letter = 'o', .type = OPTION_TEXT, .arg = "name", .tag = "output",
 	  .offset = offsetof(struct symbolize_fields, output), .shown = "the report itself",
@@ -33,6 +34,7 @@ static const struct option_spec symbolize_specs[] = {
 	  .offset = offsetof(struct symbolize_fields, force),
 	  .help = "Look for better names of all frames, not only of those without one." },
 };
+/* clang-format on */
 
 static const struct option_table symbolize_options = OPTION_TABLE(symbolize_specs);
 
@@ -84,8 +86,9 @@ static int symbolize(struct cli *cli, const char *report, const struct symbolize
 	const char *output = output_name(fields->output, room, sizeof(room));
 	char *in_place = realpath(report, NULL), *same = output ? realpath(output, NULL) : NULL;
 	bool itself = !output || (in_place && same && strcmp(in_place, same) == 0);
-	struct symbolize_request request = { .all = fields->force, .folders = fields->debug_symbols,
-					     .tell = tell, .left = left, .context = &teller };
+	struct symbolize_request request = {
+		.all = fields->force, .folders = fields->debug_symbols, .tell = tell, .left = left, .context = &teller
+	};
 	struct symbolize_result result;
 	struct error err = { "" };
 	int r;
@@ -129,8 +132,10 @@ static int run_symbolize(struct cli *cli, int argc, char **argv)
 }
 
 static const char *const symbolize_examples[] = {
-	"sonde symbolize report1.sonde", "name what could not be named while recording",
-	"sonde symbolize --debug-symbols=/srv/debug -o named.sonde report1.sonde", "with debug files kept elsewhere",
+	"sonde symbolize report1.sonde",
+	"name what could not be named while recording",
+	"sonde symbolize --debug-symbols=/srv/debug -o named.sonde report1.sonde",
+	"with debug files kept elsewhere",
 	NULL,
 };
 
@@ -138,10 +143,9 @@ const struct command symbolize_command = {
 	.name = "symbolize",
 	.summary = "Name the functions of a report, later or elsewhere",
 	.synopsis = "[options] REPORT",
-	.description =
-		"Looks for names of the functions in a report's stacks, on any machine that has files with the same "
-		"build-ids: the programs and libraries themselves, or their debug files. The report is replaced only "
-		"when the new one is complete.",
+	.description = "Looks for names of the functions in a report's stacks, on any machine that has files with the same "
+		       "build-ids: the programs and libraries themselves, or their debug files. The report is replaced only "
+		       "when the new one is complete.",
 	.examples = symbolize_examples,
 	.options = &symbolize_options,
 	.words = COMMAND_FILES,

@@ -41,6 +41,7 @@ struct view_fields {
 
 #define FIELD(type_, field) .type = OPTION_##type_, .offset = offsetof(struct view_fields, field)
 
+/* clang-format off */
 static const struct option_spec view_specs[] = {
 	{ .name = "port", FIELD(INTEGER, port), .initial = "-1", .shown = "7300, or the next that is free", .min = -1, .max = 65535,
 	  .arg = "number", .tag = "server", .help = "Listen on this port; 0 takes any that is free." },
@@ -66,6 +67,7 @@ static const struct option_spec view_specs[] = {
 	{ .name = "times", FIELD(TEXT, times), .arg = "start/end", .tag = "picture", .shown = "all",
 	  .help = "What part of the time axis it shows, such as 1s/1s500ms." },
 };
+/* clang-format on */
 static const struct option_table view_options = OPTION_TABLE(view_specs);
 
 extern const struct command view_command;
@@ -79,7 +81,7 @@ struct viewing {
 	struct opened_report trace; /* of --operators */
 	bool has_trace;
 	struct string_list folders; /* of sections and rules */
-	int browser_fd; /* takes the address to be opened; -1: none is */
+	int browser_fd;             /* takes the address to be opened; -1: none is */
 };
 
 static bool exists(const struct cli *cli, const char *path)
@@ -227,9 +229,17 @@ static int end_signals(bool with_child)
 static struct view_options view_options_of(struct viewing *w)
 {
 	return (struct view_options){
-		.sources = w->sources, .source_count = w->count, .bind = w->fields->bind, .port = (int)w->fields->port,
-		.web_folder = w->fields->web_folder, .input_fd = isatty(STDIN_FILENO) ? STDIN_FILENO : -1,
-		.on_input = print_url, .listening = confine_view, .context = w, .text_folders = (const char *const *)w->folders.items, .text_folder_count = w->folders.count,
+		.sources = w->sources,
+		.source_count = w->count,
+		.bind = w->fields->bind,
+		.port = (int)w->fields->port,
+		.web_folder = w->fields->web_folder,
+		.input_fd = isatty(STDIN_FILENO) ? STDIN_FILENO : -1,
+		.on_input = print_url,
+		.listening = confine_view,
+		.context = w,
+		.text_folders = (const char *const *)w->folders.items,
+		.text_folder_count = w->folders.count,
 		.operators = w->has_trace ? w->trace.path : NULL,
 	};
 }
@@ -433,6 +443,7 @@ static int run_view(struct cli *cli, int argc, char **argv)
 	return status;
 }
 
+/* clang-format off */
 static const char *const view_examples[] = {
 	"sonde view run.sonde", "open the recording in a browser",
 	"sonde view before.sonde after.sonde", "two recordings on one time axis",
@@ -441,6 +452,7 @@ static const char *const view_examples[] = {
 	"sonde view --no-open --port 8000 run.sonde", "on a server, for a tunnel: ssh -L 8000:127.0.0.1:8000 server",
 	NULL,
 };
+/* clang-format on */
 
 const struct command view_command = {
 	.name = "view",

@@ -15,11 +15,11 @@ enum cli_role { CLI_SONDE, CLI_NSYS, CLI_NSYS_UI, CLI_NVPROF, CLI_NCU, CLI_NCU_U
 struct cli {
 	FILE *out;
 	FILE *err;
-	const char *root;    /* put before /proc, /sys, /dev ...: "" but for tests */
+	const char *root;          /* put before /proc, /sys, /dev ...: "" but for tests */
 	char *const *command_line; /* all of it, as typed */
 	enum cli_role role;
-	FILE *told;          /* gets lines on how far a run is; NULL: `err` does */
-	bool may_confine;    /* nothing comes after the command in this process: it may give up what it does not need */
+	FILE *told;       /* gets lines on how far a run is; NULL: `err` does */
+	bool may_confine; /* nothing comes after the command in this process: it may give up what it does not need */
 };
 
 /* What the words that are not options are, for completion. */
@@ -44,11 +44,13 @@ struct command {
 };
 
 /* Options of commands that make a report out of a file. `fields` has `output` and `force_overwrite`. */
+/* clang-format off */
 #define REPORT_OUTPUT_OPTIONS(fields, shown_)                                                                          \
 	{ .name = "output", .letter = 'o', .type = OPTION_TEXT, .arg = "name", .tag = "output",                         \
 	  .offset = offsetof(fields, output), .shown = shown_, .help = "The report to write." },                        \
 	{ .name = "force-overwrite", .letter = 'f', .type = OPTION_BOOL, .initial = "false", .tag = "output",           \
 	  .offset = offsetof(fields, force_overwrite), .help = "Replace a report of the same name." },
+/* clang-format on */
 
 /* Every command, in the order of `sonde --help`. Each is defined at the end of
  * its cmd_<name>.c; a new one is added to commands.c. */
@@ -58,8 +60,8 @@ const struct command *command_find(const char *name);
 /* Parses a command's options into `fields`. Returns true if the command is to go on;
  * otherwise --help was answered or an error printed, and *ret_status is the
  * exit status. On true the caller releases *ret. */
-bool command_parse(struct cli *cli, const struct command *command, int argc, char **argv,
-		   void *fields, struct options_parsed *ret, int *ret_status);
+bool command_parse(struct cli *cli, const struct command *command, int argc, char **argv, void *fields, struct options_parsed *ret,
+		   int *ret_status);
 
 /* The role of a program called `path`: by its last part, with or without "-VERSION". */
 enum cli_role cli_role_of(const char *path);
@@ -70,8 +72,7 @@ bool cli_is_link(const struct cli *cli);
 
 /* Prints "sonde NAME: text" on the error stream; returns 1, the exit status of
  * usage and data errors. */
-int command_fail(struct cli *cli, const struct command *command, const char *format, ...)
-	__attribute__((format(printf, 3, 4)));
+int command_fail(struct cli *cli, const struct command *command, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 /* The whole command line: argv[0] is the program. Returns the exit status. */
 int cli_main(struct cli *cli, int argc, char **argv);

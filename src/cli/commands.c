@@ -9,12 +9,13 @@
 #include "cli/links/ncu_link.h"
 #include "cli/links/nsys_link.h"
 
-extern const struct command profile_command, stats_command, sql_command, export_command, import_command,
-	recover_command, symbolize_command, view_command, doctor_command, help_command, nvprof_command, launch_command, start_command,
-	stop_command, cancel_command, shutdown_command, sessions_command, status_command, attach_command, occupancy_command, kernel_command;
+extern const struct command profile_command, stats_command, sql_command, export_command, import_command, recover_command, symbolize_command,
+	view_command, doctor_command, help_command, nvprof_command, launch_command, start_command, stop_command, cancel_command,
+	shutdown_command, sessions_command, status_command, attach_command, occupancy_command, kernel_command;
 /* Not built yet: nsys_planned.c. */
 extern const struct command analyze_command, recipe_command;
 
+/* clang-format off */
 static const struct command *const all_commands[] = {
 	&profile_command,
 	&attach_command,
@@ -40,6 +41,7 @@ static const struct command *const all_commands[] = {
 	&analyze_command,
 	&recipe_command,
 };
+/* clang-format on */
 
 const struct command *const *commands(size_t *ret_count)
 {
@@ -75,8 +77,7 @@ int command_fail(struct cli *cli, const struct command *command, const char *for
 	return 1;
 }
 
-static int answer_help(struct cli *cli, const struct command *command,
-		       const struct options_parsed *parsed)
+static int answer_help(struct cli *cli, const struct command *command, const struct options_parsed *parsed)
 {
 	struct error err;
 
@@ -85,12 +86,11 @@ static int answer_help(struct cli *cli, const struct command *command,
 	return 0;
 }
 
-bool command_parse(struct cli *cli, const struct command *command, int argc, char **argv,
-		   void *fields, struct options_parsed *ret, int *ret_status)
+bool command_parse(struct cli *cli, const struct command *command, int argc, char **argv, void *fields, struct options_parsed *ret,
+		   int *ret_status)
 {
 	struct options_parsed parsed = OPTIONS_PARSED_INIT;
-	enum options_order order =
-		command->words == COMMAND_PROGRAM ? OPTIONS_THEN_WORDS : OPTIONS_ANYWHERE;
+	enum options_order order = command->words == COMMAND_PROGRAM ? OPTIONS_THEN_WORDS : OPTIONS_ANYWHERE;
 	struct error err;
 
 	if (options_parse(command->options, order, argc, argv, fields, &parsed, &err) < 0) {

@@ -18,8 +18,10 @@ static void reserve_streams(void)
 
 int main(int argc, char **argv)
 {
+	/* clang-format off */
 	struct cli cli = { .out = stdout, .err = stderr, .root = "", .command_line = argv, .role = cli_role_of(argc ? argv[0] : ""),
 			   .may_confine = true };
+	/* clang-format on */
 
 	reserve_streams();
 	return cli_main(&cli, argc, argv);

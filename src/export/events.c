@@ -30,12 +30,14 @@ unsigned event_row_tables(enum table_id ret[EVENT_ROW_TABLES])
 }
 
 /* What the numbers of EVENT_* stand for; each takes the first column that none before it has. */
+/* clang-format off */
 static const uint32_t event_roles[EVENT_WIDTH] = {
 	[EVENT_WHAT] = ROLE_NAME, [EVENT_CORRELATION] = ROLE_CORRELATION, [EVENT_ARGS] = ROLE_ARGS,
 	[EVENT_CLASS] = ROLE_CLASS | ROLE_NODE, [EVENT_FLAGS] = ROLE_FLAGS | ROLE_GRAPH,
 	[EVENT_COLOR] = ROLE_COLOR | ROLE_RESULT | ROLE_BYTES, [EVENT_SOURCE] = ROLE_PAYLOAD_KIND | ROLE_MEMORY,
 	[EVENT_TARGET] = ROLE_PAYLOAD | ROLE_MEMORY, [EVENT_CHANNEL] = ROLE_CHANNEL,
 };
+/* clang-format on */
 
 static uint8_t take_column(const struct table_schema *schema, uint32_t roles, uint32_t *taken)
 {
@@ -50,10 +52,12 @@ static uint8_t take_column(const struct table_schema *schema, uint32_t roles, ui
 static void columns_of(enum table_id table, uint8_t columns[EVENT_WIDTH])
 {
 	/* Points with values of their own. */
+	/* clang-format off */
 	static const uint8_t counter[EVENT_WIDTH] = { COLUMN_COUNTER_TIME, COLUMN_COUNTER_TIME, COLUMN_COUNTER_INTEGER, COLUMN_COUNTER_REAL,
 						      NONE, NONE, NONE, NONE, NONE, NONE, NONE };
 	static const uint8_t sample[EVENT_WIDTH] = { COLUMN_SAMPLE_TIME, COLUMN_SAMPLE_TIME, COLUMN_SAMPLE_STACK, COLUMN_SAMPLE_CPU, NONE,
 						     NONE, COLUMN_SAMPLE_KERNEL, COLUMN_SAMPLE_WEIGHT, NONE, NONE, NONE };
+	/* clang-format on */
 	const struct table_schema *schema = table_schema(table);
 	uint32_t taken = 0;
 
@@ -67,13 +71,15 @@ static void columns_of(enum table_id table, uint8_t columns[EVENT_WIDTH])
 	columns[EVENT_END] = schema->kind == TABLE_KIND_SPAN;
 }
 
-void event_reader_init(struct event_reader *r, struct timeline *t, enum table_id table,
-		       const struct track_groups *groups, uint32_t track_id)
+void event_reader_init(struct event_reader *r, struct timeline *t, enum table_id table, const struct track_groups *groups,
+		       uint32_t track_id)
 {
 	const struct table_schema *schema = table_schema(table);
 
+	/* clang-format off */
 	*r = (struct event_reader){ .t = t, .table = table, .is_work = table_column(table, ROLE_NODE) >= 0,
 				    .has_bytes = table_is_work(table) && table_column(table, ROLE_BYTES) >= 0, .groups = groups, .track_id = track_id };
+	/* clang-format on */
 	for (uint8_t i = 0; i < schema->column_count && r->more_count < EVENT_MORE; i++)
 		if (schema->columns[i].roles & ROLE_MORE)
 			r->more[r->more_count++] = i;
@@ -120,8 +126,7 @@ static int read_columns(struct event_reader *r, size_t group)
 		if (columns[i] == NONE)
 			memset(r->values + (size_t)i * r->rows, 0, size);
 		else
-			result = report_column(r->t->report, r->table, group, columns[i],
-					       r->values + (size_t)i * r->rows, NULL);
+			result = report_column(r->t->report, r->table, group, columns[i], r->values + (size_t)i * r->rows, NULL);
 	for (unsigned i = 0; result >= 0 && i < r->more_count; i++)
 		result = report_column(r->t->report, r->table, group, r->more[i], r->values + (EVENT_WIDTH + i) * (size_t)r->rows,
 				       r->nulls + i * (size_t)r->rows);
@@ -132,7 +137,9 @@ void event_more(const struct event_reader *r, arg_fn take, void *context)
 {
 	for (unsigned i = 0; i < r->more_count; i++) {
 		const struct column_schema *column = &table_schema(r->table)->columns[r->more[i]];
-		struct arg_value v = { .key = column->name, .key_len = strlen(column->name), .kind = ARG_INTEGER,
+		struct arg_value v = { .key = column->name,
+				       .key_len = strlen(column->name),
+				       .kind = ARG_INTEGER,
 				       .key_id = INT64_C(1) << 62 | (int64_t)r->table << 8 | r->more[i],
 				       .integer = event_value(r, EVENT_WIDTH + i) };
 
@@ -286,8 +293,8 @@ static void made_name(const struct event_reader *r, struct event_name *ret)
 
 	switch (r->table) {
 	case TABLE_GPU_COPY:
-		snprintf(ret->made, sizeof(ret->made), "Memcpy %s (%s -> %s)", gpu_copy_kind(what)->kineto,
-			 gpu_memory_kind(from)->kineto, gpu_memory_kind(to)->kineto);
+		snprintf(ret->made, sizeof(ret->made), "Memcpy %s (%s -> %s)", gpu_copy_kind(what)->kineto, gpu_memory_kind(from)->kineto,
+			 gpu_memory_kind(to)->kineto);
 		what = (what & 0xffff) << 32 | (from & 0xffff) << 16 | (to & 0xffff);
 		break;
 	case TABLE_GPU_SET:
@@ -296,12 +303,8 @@ static void made_name(const struct event_reader *r, struct event_name *ret)
 		break;
 	case TABLE_GPU_SYNC: snprintf(ret->made, sizeof(ret->made), "%s", gpu_sync_kind(what)->kineto); break;
 	case TABLE_GPU_GRAPH: snprintf(ret->made, sizeof(ret->made), "Graph %lld", (long long)what); break;
-	case TABLE_CUDA_JIT:
-		snprintf(ret->made, sizeof(ret->made), "%s", gpu_jit_operation_kineto(what));
-		break;
-	default:
-		snprintf(ret->made, sizeof(ret->made), "%s", table_tracks(r->table)->word);
-		what = 0;
+	case TABLE_CUDA_JIT: snprintf(ret->made, sizeof(ret->made), "%s", gpu_jit_operation_kineto(what)); break;
+	default: snprintf(ret->made, sizeof(ret->made), "%s", table_tracks(r->table)->word); what = 0;
 	}
 	make_name(ret, r->table, what);
 }

@@ -44,15 +44,13 @@ static int choose_shift(struct export *e, struct error *err)
 	e->shift = e->request->shift;
 	if (!e->request->normalize)
 		return 0;
-	if (sqlite3_prepare_v2(e->db, "SELECT utcEpochNs FROM TARGET_INFO_SESSION_START_TIME", -1, &statement, NULL) ==
-	    SQLITE_OK) {
+	if (sqlite3_prepare_v2(e->db, "SELECT utcEpochNs FROM TARGET_INFO_SESSION_START_TIME", -1, &statement, NULL) == SQLITE_OK) {
 		if (sqlite3_step(statement) == SQLITE_ROW)
 			start = sqlite3_column_int64(statement, 0);
 		sqlite3_finalize(statement);
 	}
 	if (start < 0)
-		return error_set(err, ENODATA, "%s does not say when it was recorded: --ts-normalize needs it",
-				 e->request->input);
+		return error_set(err, ENODATA, "%s does not say when it was recorded: --ts-normalize needs it", e->request->input);
 	if (__builtin_add_overflow(e->shift, start, &e->shift))
 		return error_set(err, ERANGE, "--ts-shift is too large");
 	return 0;
@@ -72,8 +70,7 @@ static int add_machine(struct export *e, struct error *err)
 {
 	struct utsname machine;
 
-	return uname(&machine) < 0 ? 0 :
-				     add_fact(e, err, "EXPORT_ARCH", strcmp(machine.machine, "x86_64") == 0 ? "x64" : machine.machine);
+	return uname(&machine) < 0 ? 0 : add_fact(e, err, "EXPORT_ARCH", strcmp(machine.machine, "x86_64") == 0 ? "x64" : machine.machine);
 }
 
 /* Where and by whom. */
@@ -119,8 +116,10 @@ static int add_paths(struct export *e, struct error *err)
 	if (r >= 0 && output[0] == '/')
 		r = add_fact(e, err, "EXPORT_PARAM_OUTPUT_PATH_ABS", output);
 	else if (r >= 0 && export_has_place(e) && getcwd(folder, sizeof(folder)))
-		r = export_execute(e, err, "INSERT INTO main.META_DATA_EXPORT VALUES('EXPORT_PARAM_OUTPUT_PATH_ABS', "
-				   "%Q || '/' || %Q)", folder, output);
+		r = export_execute(e, err,
+				   "INSERT INTO main.META_DATA_EXPORT VALUES('EXPORT_PARAM_OUTPUT_PATH_ABS', "
+				   "%Q || '/' || %Q)",
+				   folder, output);
 	return r;
 }
 
@@ -180,8 +179,8 @@ bool export_keeps(const struct export *e, int64_t start, int64_t end)
 {
 	const struct export_times *times = &e->request->times;
 
-	return !times->given || ((times->start_overlaps ? end : start) >= times->start &&
-				 (times->end_overlaps ? start : end) <= times->end);
+	return !times->given ||
+	       ((times->start_overlaps ? end : start) >= times->start && (times->end_overlaps ? start : end) <= times->end);
 }
 
 int export_poll(struct export *e, const char *doing, struct error *err)
@@ -192,8 +191,7 @@ int export_poll(struct export *e, const char *doing, struct error *err)
 	return ferror(e->stream) ? export_write_failed(e, err) : 0;
 }
 
-static int write_tables(struct export *e, const struct export_format *format, const struct export_names *names,
-			struct error *err)
+static int write_tables(struct export *e, const struct export_format *format, const struct export_names *names, struct error *err)
 {
 	double begin = seconds_now();
 	struct export_table table;
@@ -218,8 +216,7 @@ static int write_tables(struct export *e, const struct export_format *format, co
 	return r;
 }
 
-static int write_all(struct export *e, const struct export_format *format, const struct export_names *names,
-		     struct error *err)
+static int write_all(struct export *e, const struct export_format *format, const struct export_names *names, struct error *err)
 {
 	int r = format->begin(e, err);
 
@@ -258,8 +255,7 @@ static mode_t close_as_report(const char *report)
 	return before;
 }
 
-static int write_closed(struct export *e, const struct export_format *format, const struct export_names *names,
-			struct error *err)
+static int write_closed(struct export *e, const struct export_format *format, const struct export_names *names, struct error *err)
 {
 	mode_t before = close_as_report(e->request->input);
 	int r = write_all(e, format, names, err);
@@ -268,12 +264,13 @@ static int write_closed(struct export *e, const struct export_format *format, co
 	return r;
 }
 
-int export_run(struct query *q, const struct export_request *request, char *ret_path, size_t path_size,
-	       struct error *err)
+int export_run(struct query *q, const struct export_request *request, char *ret_path, size_t path_size, struct error *err)
 {
 	const struct export_format *format = request->redact ? &export_redacted : formats[request->type].format;
+	/* clang-format off */
 	struct export e = { .request = request, .q = q, .db = query_db(q), .count = 1, .folder = -1,
 			    .ending = request->redact ? REDACTED_ENDING : formats[request->type].ending };
+	/* clang-format on */
 	struct export_names names = { NULL, 0 };
 	int r = 0;
 

@@ -19,7 +19,7 @@ enum export_type {
 #define FORMAT(NAME, ...) EXPORT_##NAME,
 	EXPORT_FORMATS(FORMAT, FORMAT)
 #undef FORMAT
-	EXPORT_TYPE_COUNT
+		EXPORT_TYPE_COUNT
 };
 
 /* Names of nsys's types that are not written; the first is another name of jsonlines. */
@@ -65,8 +65,8 @@ struct export_request {
 	const char *output; /* NULL: the input's name with the type's ending; "-": `stream` */
 	FILE *stream;
 	bool overwrite;
-	bool redact; /* sonde: without what the report tells of people and places (docs/export.md) */
-	bool only_with_rows; /* tables without rows are left out */
+	bool redact;               /* sonde: without what the report tells of people and places (docs/export.md) */
+	bool only_with_rows;       /* tables without rows are left out */
 	const char *const *tables; /* comma lists of POSIX basic regular expressions; none: all */
 	size_t table_count;
 	struct export_times times;
@@ -96,7 +96,6 @@ struct export_request {
 int export_default_name(enum export_type type, const char *input, char *ret_path, size_t path_size);
 
 /* The path is written to ret_path. Nothing is left behind, and nothing replaced, when it fails. */
-int export_run(struct query *q, const struct export_request *request, char *ret_path, size_t path_size,
-	       struct error *err);
+int export_run(struct query *q, const struct export_request *request, char *ret_path, size_t path_size, struct error *err);
 
 #endif

@@ -7,17 +7,16 @@
 #ifndef SONDE_EXPORT_FORMATS_H
 #define SONDE_EXPORT_FORMATS_H
 
-#define EXPORT_FORMATS(FIRST, FORMAT)                                                                                     \
-	FIRST(SQLITE, "sqlite", sqlite, ".sqlite", "Tables: an SQLite file as nsys's export, ")                           \
-	FORMAT(JSONLINES, "jsonlines", jsonlines, ".jsonl", "a line of JSON per row (json is the same), or ")             \
-	FORMAT(CSV, "csv", csv, "_csv", "a folder with a CSV file per table. ")                                           \
-	FORMAT(PERFETTO, "perfetto", perfetto, ".pftrace", "Timelines: a Perfetto trace, or ")                            \
-	FORMAT(CHROME, "chrome", chrome, ".json", "JSON as torch.profiler writes it (chrome). ")                          \
-	FORMAT(FOLDED, "folded", folded, ".folded", "Stacks: folded lines for flame graphs, or ")                         \
-	FORMAT(SPEEDSCOPE, "speedscope", speedscope, ".speedscope.json", "speedscope's format. ")                         \
-	FORMAT(HTML, "html", html, ".html", "html is the viewer with the report in one file, for any browser. ")          \
-	FORMAT(REPORT, "sonde", report, ".copy.sonde",                                                                    \
-	       "sonde is a report again: a copy, or with --redact one to hand on. ")
+#define EXPORT_FORMATS(FIRST, FORMAT) \
+	FIRST(SQLITE, "sqlite", sqlite, ".sqlite", "Tables: an SQLite file as nsys's export, ") \
+	FORMAT(JSONLINES, "jsonlines", jsonlines, ".jsonl", "a line of JSON per row (json is the same), or ") \
+	FORMAT(CSV, "csv", csv, "_csv", "a folder with a CSV file per table. ") \
+	FORMAT(PERFETTO, "perfetto", perfetto, ".pftrace", "Timelines: a Perfetto trace, or ") \
+	FORMAT(CHROME, "chrome", chrome, ".json", "JSON as torch.profiler writes it (chrome). ") \
+	FORMAT(FOLDED, "folded", folded, ".folded", "Stacks: folded lines for flame graphs, or ") \
+	FORMAT(SPEEDSCOPE, "speedscope", speedscope, ".speedscope.json", "speedscope's format. ") \
+	FORMAT(HTML, "html", html, ".html", "html is the viewer with the report in one file, for any browser. ") \
+	FORMAT(REPORT, "sonde", report, ".copy.sonde", "sonde is a report again: a copy, or with --redact one to hand on. ")
 
 #define EXPORT_WORD_(NAME, word, symbol, ending, help) word
 #define EXPORT_NEXT_WORD_(NAME, word, symbol, ending, help) "|" word

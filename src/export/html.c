@@ -77,8 +77,9 @@ static bool keeps(void *context, int64_t start, int64_t end)
 static int write_part(struct export *e, struct report *r, const char *path, struct content *c, struct error *err)
 {
 	const struct export_times *times = &e->request->times;
-	struct report_part part = { .from = times->given ? times->start : INT64_MIN, .to = times->given ? times->end : INT64_MAX,
-				    .keeps = keeps, .context = e };
+	struct report_part part = {
+		.from = times->given ? times->start : INT64_MIN, .to = times->given ? times->end : INT64_MAX, .keeps = keeps, .context = e
+	};
 
 	return report_copy(r, path, 0, &part, err);
 }
@@ -90,8 +91,7 @@ static int write_outline(struct export *e, struct report *r, const char *path, s
 
 /* A report made of another, in a file without a name that takes the place of what is there. */
 static int content_make(struct export *e, struct report *r, struct content *c,
-			int (*write)(struct export *, struct report *, const char *, struct content *, struct error *),
-			struct error *err)
+			int (*write)(struct export *, struct report *, const char *, struct content *, struct error *), struct error *err)
 {
 	const char *place = getenv("TMPDIR");
 	char folder[PATH_MAX], path[PATH_MAX + 16];
@@ -285,7 +285,9 @@ static int begin(struct export *e, struct error *err)
 	return export_stream_begin(e, err);
 }
 
+/* clang-format off */
 const struct export_format export_html = {
 	.name = "html", .streams = true, .whole = write_html,
 	.begin = begin, .end = export_stream_end, .give_up = export_stream_give_up,
 };
+/* clang-format on */

@@ -8,14 +8,14 @@
 
 /* All but those of tables of nsys that are exported under their own names (query/nsys/unrecorded.h). */
 #define TABLES_OF_NSYS "FROM sonde_meta WHERE substr(key, 1, length('" NSYS_COLUMNS_KEY "')) = '" NSYS_COLUMNS_KEY "'"
-#define NO_TABLE                                                                                                     \
+#define NO_TABLE \
 	"(domainName IS NULL OR domainName NOT IN (SELECT name FROM main.sqlite_master WHERE type = 'table' AND name IN " \
 	"(SELECT substr(key, length('" NSYS_COLUMNS_KEY "') + 1) " TABLES_OF_NSYS ")))"
 /* What belongs to no thread may overlap: ranges with a start and an end. Domains are named by a row of their own. */
-#define CREATE_RANGES                                                                                                \
+#define CREATE_RANGES \
 	"CREATE TEMP VIEW IF NOT EXISTS sonde_imported_ranges AS SELECT \"start\", \"end\", CASE WHEN eventType = 59 AND " \
-	"ifnull(threadUid, 0) = 0 THEN 60 ELSE eventType END AS eventType, rangeId, category, color, text, "         \
-	"globalTid, endGlobalTid, textId, ifnull(domainId, 0) AS domainId, uint64Value, int64Value, doubleValue, "   \
+	"ifnull(threadUid, 0) = 0 THEN 60 ELSE eventType END AS eventType, rangeId, category, color, text, " \
+	"globalTid, endGlobalTid, textId, ifnull(domainId, 0) AS domainId, uint64Value, int64Value, doubleValue, " \
 	"uint32Value, int32Value, floatValue, jsonTextId, jsonText, binaryData FROM sonde_imported WHERE " NO_TABLE " UNION ALL " \
 	"SELECT min(\"start\"), NULL, 75, NULL, NULL, NULL, domainName, min(globalTid), NULL, NULL, domainId, NULL, " \
 	"NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM sonde_imported WHERE domainId IS NOT NULL AND " NO_TABLE " " \

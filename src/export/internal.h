@@ -24,28 +24,29 @@ struct export_table {
 	unsigned column_count;
 };
 
-struct export {
+struct export
+{
 	const struct export_request *request;
 	struct query *q;
-	sqlite3 *db; /* the query's */
-	int64_t shift; /* of all times */
-	const char *ending;       /* of the output's name, where none is given */
+	sqlite3 *db;               /* the query's */
+	int64_t shift;             /* of all times */
+	const char *ending;        /* of the output's name, where none is given */
 	struct output_place place; /* of standard output the path only, for messages */
-	FILE *stream;             /* of formats that are one stream */
-	int folder;               /* of those that are a folder */
-	sqlite3_vfs *vfs;         /* by which SQLite opens its file */
-	const char *now;          /* table being written */
-	size_t done, count;       /* tables */
-	uint64_t left_out;        /* events */
-	bool has_nsys_tables;     /* those of query/nsys/unrecorded.h have rows, maybe */
-	uint64_t imported;        /* events that are rows of NVTX_EVENTS though NVTX did not make them */
+	FILE *stream;              /* of formats that are one stream */
+	int folder;                /* of those that are a folder */
+	sqlite3_vfs *vfs;          /* by which SQLite opens its file */
+	const char *now;           /* table being written */
+	size_t done, count;        /* tables */
+	uint64_t left_out;         /* events */
+	bool has_nsys_tables;      /* those of query/nsys/unrecorded.h have rows, maybe */
+	uint64_t imported;         /* events that are rows of NVTX_EVENTS though NVTX did not make them */
 };
 
 /* A format: begin, every table (or all at once), end. Each returns a negative errno with *err set. */
 struct export_format {
-	const char *name;   /* as META_DATA_EXPORT has it */
+	const char *name; /* as META_DATA_EXPORT has it */
 	bool is_folder;
-	bool streams;       /* may go to standard output */
+	bool streams;                                      /* may go to standard output */
 	int (*whole)(struct export *e, struct error *err); /* instead of tables */
 	int (*begin)(struct export *e, struct error *err);
 	int (*table)(struct export *e, const struct export_table *t, struct error *err);

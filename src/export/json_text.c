@@ -144,8 +144,7 @@ static bool take_value(struct checked *c)
 		c->depth--;
 		return good;
 	}
-	return *c->at == '"' ? take_string(c) :
-	       take(c, "true") || take(c, "false") || take(c, "null") || take_number(c);
+	return *c->at == '"' ? take_string(c) : take(c, "true") || take(c, "false") || take(c, "null") || take_number(c);
 }
 
 bool json_is_valid(const char *text, size_t len)

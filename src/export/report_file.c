@@ -15,8 +15,9 @@ static bool keeps(void *context, int64_t start, int64_t end)
 static int copy(struct export *e, struct error *err)
 {
 	const struct export_times *times = &e->request->times;
-	struct report_part part = { .from = times->given ? times->start : INT64_MIN, .to = times->given ? times->end : INT64_MAX,
-				    .keeps = keeps, .context = e };
+	struct report_part part = {
+		.from = times->given ? times->start : INT64_MIN, .to = times->given ? times->end : INT64_MAX, .keeps = keeps, .context = e
+	};
 	struct report *report = query_report(e->q);
 	struct redaction *redaction = NULL;
 	int r = e->request->redact ? redaction_begin(&redaction, report, &part, err) : 0;
@@ -48,6 +49,7 @@ static void give_up(struct export *e)
 	(void)e;
 }
 
+/* clang-format off */
 const struct export_format export_report = {
 	.name = "sonde", .whole = copy, .begin = begin, .end = end, .give_up = give_up,
 };
@@ -55,3 +57,4 @@ const struct export_format export_report = {
 const struct export_format export_redacted = {
 	.name = "sonde", .whole = copy, .begin = begin, .end = end, .give_up = give_up,
 };
+/* clang-format on */

@@ -13,12 +13,9 @@ int export_sqlite_error(struct export *e, int code, struct error *err)
 	int why = sqlite3_system_errno(e->db);
 
 	switch (code & 0xff) {
-	case SQLITE_INTERRUPT:
-		return error_set(err, EINTR, "Interrupted");
-	case SQLITE_NOMEM:
-		return error_set(err, ENOMEM, "Not enough memory");
-	case SQLITE_FULL:
-		return error_set(err, ENOSPC, "'%s' cannot be written: the disk is full", e->place.path);
+	case SQLITE_INTERRUPT: return error_set(err, EINTR, "Interrupted");
+	case SQLITE_NOMEM: return error_set(err, ENOMEM, "Not enough memory");
+	case SQLITE_FULL: return error_set(err, ENOSPC, "'%s' cannot be written: the disk is full", e->place.path);
 	case SQLITE_CANTOPEN:
 	case SQLITE_IOERR:
 		if (why)
@@ -80,9 +77,10 @@ static int begin(struct export *e, struct error *err)
 {
 	export_place_remove(e);
 	TRY(attach(e, err));
-	return export_execute(e, err, "PRAGMA out.page_size = 65536; PRAGMA out.journal_mode = OFF; "
-			   "PRAGMA out.synchronous = OFF; PRAGMA out.locking_mode = EXCLUSIVE; "
-			   "PRAGMA out.cache_size = -16384; BEGIN");
+	return export_execute(e, err,
+			      "PRAGMA out.page_size = 65536; PRAGMA out.journal_mode = OFF; "
+			      "PRAGMA out.synchronous = OFF; PRAGMA out.locking_mode = EXCLUSIVE; "
+			      "PRAGMA out.cache_size = -16384; BEGIN");
 }
 
 static int create_table(struct export *e, const struct export_table *t, struct error *err)
@@ -158,6 +156,8 @@ static void give_up(struct export *e)
 	remove_vfs(e);
 }
 
+/* clang-format off */
 const struct export_format export_sqlite = {
 	.name = "SQLite", .begin = begin, .table = write_table, .end = end, .give_up = give_up,
 };
+/* clang-format on */

@@ -15,7 +15,10 @@ static const struct {
 	const char *first;
 	const char *last;
 } time_columns[] = {
-	{ "start", "end" }, { "timestamp", NULL }, { "startedAt", "endedAt" }, { "openedAt", "closedAt" },
+	{ "start", "end" },
+	{ "timestamp", NULL },
+	{ "startedAt", "endedAt" },
+	{ "openedAt", "closedAt" },
 };
 
 static const struct export_column *column_named(const struct export_table *t, const char *name)
@@ -29,8 +32,7 @@ static const struct export_column *column_named(const struct export_table *t, co
 static bool is_time(const char *name)
 {
 	for (size_t i = 0; i < COUNT_OF(time_columns); i++)
-		if (strcmp(name, time_columns[i].first) == 0 ||
-		    (time_columns[i].last && strcmp(name, time_columns[i].last) == 0))
+		if (strcmp(name, time_columns[i].first) == 0 || (time_columns[i].last && strcmp(name, time_columns[i].last) == 0))
 			return true;
 	return false;
 }
@@ -39,7 +41,7 @@ static bool is_time(const char *name)
 static const struct {
 	const char *stacks;
 	const char *events;
-	const char *key; /* of the events */
+	const char *key;  /* of the events */
 	const char *last; /* column of their end */
 } stack_tables[] = {
 	{ "SAMPLING_CALLCHAINS", "COMPOSITE_EVENTS", "id", "\"start\"" },
@@ -50,16 +52,15 @@ static const struct {
 /* An event that overlaps an edge is kept if it ends behind the start, or starts before the end. */
 static int put_range(const struct export_times *times, const char *first, const char *last, struct buf *sql)
 {
-	return buf_printf(sql, "%s >= %lld AND %s <= %lld", times->start_overlaps ? last : first,
-			  (long long)times->start, times->end_overlaps ? first : last, (long long)times->end);
+	return buf_printf(sql, "%s >= %lld AND %s <= %lld", times->start_overlaps ? last : first, (long long)times->start,
+			  times->end_overlaps ? first : last, (long long)times->end);
 }
 
 /* A range without an end was open until the recording ended. What gives names has no time of its own. */
 static int put_nvtx_times(const struct export_times *times, struct buf *sql)
 {
 	TRY(buf_puts(sql, " WHERE eventType NOT IN (34, 59, 60) OR ("));
-	TRY(put_range(times, "start", "coalesce(\"end\", CASE eventType WHEN 34 THEN start ELSE 9223372036854775807 END)",
-		      sql));
+	TRY(put_range(times, "start", "coalesce(\"end\", CASE eventType WHEN 34 THEN start ELSE 9223372036854775807 END)", sql));
 	return buf_puts(sql, ")");
 }
 
@@ -136,8 +137,7 @@ static void copy_text(char *to, size_t size, const unsigned char *from)
 int export_table_describe(struct export *e, const char *name, struct export_table *ret, struct error *err)
 {
 	sqlite3_stmt *statement;
-	int r = sqlite3_prepare_v2(e->db, "SELECT name, type, \"notnull\", pk FROM pragma_table_info(?)", -1,
-				   &statement, NULL);
+	int r = sqlite3_prepare_v2(e->db, "SELECT name, type, \"notnull\", pk FROM pragma_table_info(?)", -1, &statement, NULL);
 
 	if (r != SQLITE_OK)
 		return export_sqlite_error(e, r, err);
@@ -232,8 +232,8 @@ static bool has_name(const struct export_names *names, const char *name)
 
 /* The strings first, what was written last behind everything. Tables without rows are temporary ones; ?1: they are
  * written, ?2: one that gets rows all the same. */
-#define LIST_TABLES                                                                                                  \
-	"SELECT name FROM (SELECT name FROM main.sqlite_master WHERE type = 'table' UNION SELECT name FROM "         \
+#define LIST_TABLES \
+	"SELECT name FROM (SELECT name FROM main.sqlite_master WHERE type = 'table' UNION SELECT name FROM " \
 	"temp.sqlite_master WHERE type = 'table' AND name NOT LIKE 'sonde%' AND (?1 OR name = ?2)) ORDER BY CASE WHEN name = " \
 	"'StringIds' THEN 0 WHEN name LIKE 'ENUM\\_%' ESCAPE '\\' THEN 2 WHEN name LIKE 'META\\_DATA%' ESCAPE '\\' " \
 	"THEN 3 ELSE 1 END, name"

@@ -17,18 +17,14 @@
 static void put_json_value(FILE *f, sqlite3_stmt *row, int column)
 {
 	switch (sqlite3_column_type(row, column)) {
-	case SQLITE_INTEGER:
-		json_put_integer(f, sqlite3_column_int64(row, column));
-		break;
+	case SQLITE_INTEGER: json_put_integer(f, sqlite3_column_int64(row, column)); break;
 	case SQLITE_FLOAT:
 		if (isfinite(sqlite3_column_double(row, column)))
 			json_put_real(f, sqlite3_column_double(row, column));
 		else
 			fputs_unlocked("null", f);
 		break;
-	case SQLITE_NULL:
-		fputs_unlocked("null", f);
-		break;
+	case SQLITE_NULL: fputs_unlocked("null", f); break;
 	default: {
 		const unsigned char *text = sqlite3_column_text(row, column);
 
@@ -62,8 +58,7 @@ static void put_json_row(FILE *f, const struct export_table *t, const struct jso
 /* Quotes where a reader would go wrong without; an empty text has them too, null has not. */
 static void put_csv_text(FILE *f, const char *text, size_t len)
 {
-	bool quoted = len == 0 || memchr(text, '\0', len) || strpbrk(text, ",\"\r\n") || text[0] == ' ' ||
-		      text[len - 1] == ' ';
+	bool quoted = len == 0 || memchr(text, '\0', len) || strpbrk(text, ",\"\r\n") || text[0] == ' ' || text[len - 1] == ' ';
 
 	if (quoted) {
 		csv_put_quoted(f, text, len);
@@ -175,6 +170,7 @@ static int end_csv(struct export *e, struct error *err)
 	return 0;
 }
 
+/* clang-format off */
 const struct export_format export_jsonlines = {
 	.name = "JsonLines", .streams = true, .begin = export_stream_begin,
 	.table = jsonlines_table, .end = export_stream_end, .give_up = export_stream_give_up,
@@ -184,3 +180,4 @@ const struct export_format export_csv = {
 	.name = "CSV", .is_folder = true, .begin = begin_csv, .table = csv_table, .end = end_csv,
 	.give_up = give_up_csv,
 };
+/* clang-format on */

@@ -218,7 +218,9 @@ static int read_arg_values(struct timeline *t, struct arg_group *g, size_t group
 {
 	static const struct {
 		uint8_t column, kind;
-	} order[] = { { COLUMN_ARG_BLOB, ARG_LEFT_OUT }, { COLUMN_ARG_INTEGER, ARG_INTEGER }, { COLUMN_ARG_REAL, ARG_REAL },
+	} order[] = { { COLUMN_ARG_BLOB, ARG_LEFT_OUT },
+		      { COLUMN_ARG_INTEGER, ARG_INTEGER },
+		      { COLUMN_ARG_REAL, ARG_REAL },
 		      { COLUMN_ARG_TEXT, ARG_TEXT } };
 	int64_t *values = malloc(g->rows * sizeof(*values) + 1);
 	uint8_t *nulls = malloc(g->rows + 1u);
@@ -451,14 +453,13 @@ int64_t timeline_sm_count(const struct timeline *t, const int64_t *stream)
 
 static int load_tables(struct timeline *t)
 {
-	static const uint8_t tracks[] = { COLUMN_TRACK_ID, COLUMN_TRACK_KIND, COLUMN_TRACK_PROCESS, COLUMN_TRACK_THREAD,
+	static const uint8_t tracks[] = { COLUMN_TRACK_ID,     COLUMN_TRACK_KIND,  COLUMN_TRACK_PROCESS, COLUMN_TRACK_THREAD,
 					  COLUMN_TRACK_DOMAIN, COLUMN_TRACK_DEPTH, COLUMN_TRACK_NAME };
 	static const uint8_t devices[] = { COLUMN_CUDA_DEVICE_PROCESS, COLUMN_CUDA_DEVICE_ID, COLUMN_CUDA_DEVICE_GPU,
 					   COLUMN_CUDA_DEVICE_SM_COUNT };
 	static const uint8_t nvtx[] = { COLUMN_NVTX_COUNTER_TRACK, COLUMN_NVTX_COUNTER_NAME, COLUMN_NVTX_COUNTER_TRACK,
 					COLUMN_NVTX_COUNTER_TRACK };
-	static const uint8_t metrics[] = { COLUMN_GPU_METRIC_TRACK, COLUMN_GPU_METRIC_NAME, COLUMN_GPU_METRIC_UNIT,
-					   COLUMN_GPU_METRIC_GPU };
+	static const uint8_t metrics[] = { COLUMN_GPU_METRIC_TRACK, COLUMN_GPU_METRIC_NAME, COLUMN_GPU_METRIC_UNIT, COLUMN_GPU_METRIC_GPU };
 	const struct index_source tables[] = {
 		{ &t->tracks, TABLE_TRACK, TIMELINE_TRACK_WIDTH, tracks, 1 },
 		{ &t->devices, TABLE_CUDA_DEVICE, TIMELINE_DEVICE_WIDTH, devices, 0 },

@@ -20,10 +20,10 @@ struct timeline {
 	struct export *e;
 	struct query *q;
 	struct report *report;
-	struct index_table tracks; /* by id */
-	struct index_table devices; /* by process and number */
+	struct index_table tracks;      /* by id */
+	struct index_table devices;     /* by process and number */
 	struct index_table counters[2]; /* NVTX's, and metrics of GPUs, by track */
-	struct link_set *links;    /* a process each */
+	struct link_set *links;         /* a process each */
 	size_t link_count;
 	struct arg_groups *args;
 };
@@ -67,6 +67,7 @@ int timeline_args(struct timeline *t, int64_t set, arg_fn take, void *context);
 bool timeline_is_json(const char *text, size_t len);
 
 /* Columns of events: the first ones are the same in all tables, the others depend on the table. */
+/* clang-format off */
 enum {
 	EVENT_START, EVENT_END, EVENT_WHAT, EVENT_CORRELATION, EVENT_ARGS,
 	EVENT_CLASS,              /* slices and instants: string id; calls: 1 = driver */
@@ -81,6 +82,7 @@ enum {
 	EVENT_CHANNEL,
 	EVENT_WIDTH
 };
+/* clang-format on */
 
 /* Columns of a table that have ROLE_MORE. */
 #define EVENT_MORE 8u
@@ -89,16 +91,16 @@ enum {
 struct event_reader {
 	struct timeline *t;
 	enum table_id table;
-	bool is_work;         /* of a GPU, that may be a node of a CUDA graph */
+	bool is_work; /* of a GPU, that may be a node of a CUDA graph */
 	bool has_bytes;
 	const struct track_groups *groups; /* NULL: the order of the file */
 	uint32_t track_id;
 	size_t at;            /* entry of groups, or group */
 	const int64_t *track; /* of the current group; NULL where it has none */
 	uint32_t row;
-	uint32_t rows;        /* 0: no group is loaded */
+	uint32_t rows; /* 0: no group is loaded */
 	int64_t *values;
-	uint8_t *nulls;       /* of `more` */
+	uint8_t *nulls; /* of `more` */
 	size_t cap;
 	uint8_t more[EVENT_MORE];
 	unsigned more_count;
@@ -108,8 +110,8 @@ struct event_reader {
 #define EVENT_ROW_TABLES 64
 unsigned event_row_tables(enum table_id ret[EVENT_ROW_TABLES]);
 
-void event_reader_init(struct event_reader *r, struct timeline *t, enum table_id table,
-		       const struct track_groups *groups, uint32_t track_id);
+void event_reader_init(struct event_reader *r, struct timeline *t, enum table_id table, const struct track_groups *groups,
+		       uint32_t track_id);
 void event_reader_release(struct event_reader *r);
 /* Makes the current row readable: 1, or 0 behind the last; -ENOMEM. The caller counts `row` up. */
 int event_reader_load(struct event_reader *r);
@@ -118,7 +120,7 @@ int event_reader_load(struct event_reader *r);
 struct event_merge {
 	struct event_reader *readers;
 	size_t count, cap;
-	uint32_t *heap;   /* of readers that have a row, the one that comes next on top; NULL: not begun */
+	uint32_t *heap; /* of readers that have a row, the one that comes next on top; NULL: not begun */
 	size_t heap_count;
 };
 
@@ -160,7 +162,7 @@ struct counter_name {
 	int64_t track;
 	const char *text;
 	const char *unit;
-	int64_t gpu;       /* uid; 0: it is a process's */
+	int64_t gpu; /* uid; 0: it is a process's */
 	int64_t gpu_index;
 };
 

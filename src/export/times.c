@@ -12,12 +12,23 @@ static const struct {
 	int64_t ns;
 } units[] = {
 	{ "", 1 },
-	{ "ns", 1 }, { "nsec", 1 }, { "nanosecond", 1 },
-	{ "us", 1000 }, { "usec", 1000 }, { "microsecond", 1000 },
-	{ "ms", 1000000 }, { "msec", 1000000 }, { "millisecond", 1000000 },
-	{ "s", 1000000000 }, { "sec", 1000000000 }, { "second", 1000000000 },
-	{ "m", 60000000000 }, { "min", 60000000000 }, { "minute", 60000000000 },
-	{ "h", 3600000000000 }, { "hour", 3600000000000 },
+	{ "ns", 1 },
+	{ "nsec", 1 },
+	{ "nanosecond", 1 },
+	{ "us", 1000 },
+	{ "usec", 1000 },
+	{ "microsecond", 1000 },
+	{ "ms", 1000000 },
+	{ "msec", 1000000 },
+	{ "millisecond", 1000000 },
+	{ "s", 1000000000 },
+	{ "sec", 1000000000 },
+	{ "second", 1000000000 },
+	{ "m", 60000000000 },
+	{ "min", 60000000000 },
+	{ "minute", 60000000000 },
+	{ "h", 3600000000000 },
+	{ "hour", 3600000000000 },
 };
 
 static int64_t unit_of(const char *word, size_t len)
@@ -109,8 +120,7 @@ int export_times_parse(const char *text, struct export_times *ret, struct error 
 	if (r == -ERANGE)
 		return error_set(err, EINVAL, "A time in '%s' is too large", text);
 	if (r < 0)
-		return error_set(err, EINVAL, "'%s' is no range of times: numbers have the units ns, us, ms, s, m or h",
-				 text);
+		return error_set(err, EINVAL, "'%s' is no range of times: numbers have the units ns, us, ms, s, m or h", text);
 	if (times.start > times.end)
 		return error_set(err, EINVAL, "'%s' ends before it begins", text);
 	*ret = times;

@@ -13,10 +13,10 @@
 struct attach_request {
 	uint64_t magic;
 	uint32_t version;
-	uint32_t modules;                     /* enum ring_gate: what is to be recorded */
-	char session[ATTACH_SESSION_SIZE];    /* as WIRE_ENV has it */
-	char agent_path[ATTACH_PATH_SIZE];    /* libsonde.so as the target sees it: for NVTX_INJECTION64_PATH */
-	char cuda_path[ATTACH_PATH_SIZE];     /* libsonde-cuda.so; empty: none */
+	uint32_t modules;                  /* enum ring_gate: what is to be recorded */
+	char session[ATTACH_SESSION_SIZE]; /* as WIRE_ENV has it */
+	char agent_path[ATTACH_PATH_SIZE]; /* libsonde.so as the target sees it: for NVTX_INJECTION64_PATH */
+	char cuda_path[ATTACH_PATH_SIZE];  /* libsonde-cuda.so; empty: none */
 };
 
 /* Exported by libsonde.so. 0, or a negative errno: nothing was changed then. */

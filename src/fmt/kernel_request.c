@@ -93,21 +93,13 @@ static int take_bytes(struct kernel_request_bytes *ret, char *value)
 static int take_value(struct reading *r, const struct kernel_request_word *w, void *field, char *value)
 {
 	switch (w->kind) {
-	case REQUEST_TEXT:
-		*(const char **)field = value;
-		return 0;
-	case REQUEST_TEXTS:
-		return take_item(r, field, KERNEL_REQUEST_TEXTS, value);
-	case REQUEST_LIST:
-		return take_item(r, field, KERNEL_REQUEST_LIST, value);
-	case REQUEST_INTEGER:
-		return take_integer(field, value);
-	case REQUEST_NUMBER:
-		return take_number(field, value);
-	case REQUEST_CHOICE:
-		return take_choice(field, w->choices, value);
-	case REQUEST_BYTES:
-		return take_bytes(field, value);
+	case REQUEST_TEXT: *(const char **)field = value; return 0;
+	case REQUEST_TEXTS: return take_item(r, field, KERNEL_REQUEST_TEXTS, value);
+	case REQUEST_LIST: return take_item(r, field, KERNEL_REQUEST_LIST, value);
+	case REQUEST_INTEGER: return take_integer(field, value);
+	case REQUEST_NUMBER: return take_number(field, value);
+	case REQUEST_CHOICE: return take_choice(field, w->choices, value);
+	case REQUEST_BYTES: return take_bytes(field, value);
 	}
 	return -1;
 }

@@ -68,8 +68,8 @@ struct kernel_request {
 /* The list itself. */
 struct kernel_request_word {
 	const char *word;
-	const char *choices;          /* with | between them */
-	size_t offset;                /* of the field */
+	const char *choices; /* with | between them */
+	size_t offset;       /* of the field */
 	enum kernel_request_kind kind;
 	int is_of_part;
 };

@@ -43,22 +43,13 @@ static void put_bytes(FILE *file, const char *word, const struct kernel_request_
 static int put_word(FILE *file, const struct kernel_request_word *w, const void *field)
 {
 	switch (w->kind) {
-	case REQUEST_TEXT:
-		return *(const char *const *)field ? put_text(file, w->word, *(const char *const *)field) : 0;
+	case REQUEST_TEXT: return *(const char *const *)field ? put_text(file, w->word, *(const char *const *)field) : 0;
 	case REQUEST_TEXTS:
-	case REQUEST_LIST:
-		return put_list(file, w->word, field);
-	case REQUEST_INTEGER:
-		fprintf(file, "%s %d\n", w->word, *(const int *)field);
-		break;
-	case REQUEST_NUMBER:
-		fprintf(file, "%s %llu\n", w->word, (unsigned long long)*(const uint64_t *)field);
-		break;
-	case REQUEST_CHOICE:
-		put_choice(file, w, *(const int *)field);
-		break;
-	case REQUEST_BYTES:
-		put_bytes(file, w->word, field);
+	case REQUEST_LIST: return put_list(file, w->word, field);
+	case REQUEST_INTEGER: fprintf(file, "%s %d\n", w->word, *(const int *)field); break;
+	case REQUEST_NUMBER: fprintf(file, "%s %llu\n", w->word, (unsigned long long)*(const uint64_t *)field); break;
+	case REQUEST_CHOICE: put_choice(file, w, *(const int *)field); break;
+	case REQUEST_BYTES: put_bytes(file, w->word, field);
 	}
 	return 0;
 }
@@ -68,7 +59,8 @@ static int put_words(FILE *file, const void *base, int is_part)
 {
 	int r = 0;
 
-	for (const struct kernel_request_word *w = kernel_request_words; w < kernel_request_words + kernel_request_word_count && r == 0; w++)
+	for (const struct kernel_request_word *w = kernel_request_words; w < kernel_request_words + kernel_request_word_count && r == 0;
+	     w++)
 		if (w->is_of_part == is_part)
 			r = put_word(file, w, (const char *)base + w->offset);
 	return r;

@@ -4,8 +4,7 @@
 #ifndef SONDE_FMT_NVTX_FIELDS_H
 #define SONDE_FMT_NVTX_FIELDS_H
 
-#define NVTX_FIELDS(FIELD) \
-	FIELD(CATEGORY, category, uint32_t)
+#define NVTX_FIELDS(FIELD) FIELD(CATEGORY, category, uint32_t)
 
 #define NVTX_FIELD_MEMBER(NAME, name, type) type name;
 

@@ -55,24 +55,24 @@ struct nvtx_wire_resource {
  * `first` says where a piece's entries belong. Body: this, `count` entries, then the
  * texts: the schema's name, and each entry's name and description in turn. */
 struct nvtx_wire_schema {
-	uint64_t type;        /* 1 static, 2 dynamic, 3 union, 4 union with selector */
+	uint64_t type; /* 1 static, 2 dynamic, 3 union, 4 union with selector */
 	uint64_t flags;
 	uint64_t static_size; /* 0 = not given */
 	uint32_t pack_align;
-	uint32_t entries;     /* of the whole schema */
-	uint32_t first;       /* index of the first entry in this record */
-	uint32_t count;       /* entries in this record */
-	uint32_t name_size;   /* 0 but in the first record */
-	uint32_t semantics;   /* semantic extensions seen on all entries; not recorded */
+	uint32_t entries;   /* of the whole schema */
+	uint32_t first;     /* index of the first entry in this record */
+	uint32_t count;     /* entries in this record */
+	uint32_t name_size; /* 0 but in the first record */
+	uint32_t semantics; /* semantic extensions seen on all entries; not recorded */
 };
 
 struct nvtx_wire_entry {
 	uint64_t flags;
-	uint64_t type;        /* predefined type or schema id */
+	uint64_t type; /* predefined type or schema id */
 	uint64_t detail;
-	uint64_t offset;      /* as registered; 0 for most means "by alignment" */
-	uint32_t position;    /* worked out by alignment rules; UINT32_MAX = not known */
-	uint32_t width;       /* bytes in the payload, arrays included; 0 = not known */
+	uint64_t offset;   /* as registered; 0 for most means "by alignment" */
+	uint32_t position; /* worked out by alignment rules; UINT32_MAX = not known */
+	uint32_t width;    /* bytes in the payload, arrays included; 0 = not known */
 	uint16_t name_size;
 	uint16_t description_size;
 	uint32_t pad;
@@ -80,7 +80,7 @@ struct nvtx_wire_entry {
 
 /* DEFINE_ENUM: the same scheme. */
 struct nvtx_wire_enum {
-	uint64_t size;        /* of the enumeration type */
+	uint64_t size; /* of the enumeration type */
 	uint32_t entries;
 	uint32_t first;
 	uint32_t count;

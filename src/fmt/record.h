@@ -47,7 +47,7 @@ enum record_short_kind {
 };
 
 #define RECORD_SHORT 0x80u
-#define RECORD_SHORT_LEVELS 32u  /* deeper ones use the long form */
+#define RECORD_SHORT_LEVELS 32u /* deeper ones use the long form */
 #define RECORD_SHORT_NAMES 128u
 #define RECORD_SHORT_DOMAINS 256u
 #define RECORD_SHORT_TIME_BITS 48
@@ -56,7 +56,7 @@ enum record_short_kind {
 enum {
 	NVTX_FLAG_REGISTERED = 1, /* the 8 bytes behind the fixed part are a string id */
 	NVTX_FLAG_COLOR = 2,
-	NVTX_FLAG_BLOB = 4,       /* RECORD_NVTX_BLOB records precede; level of BLOB counts down to 0 */
+	NVTX_FLAG_BLOB = 4, /* RECORD_NVTX_BLOB records precede; level of BLOB counts down to 0 */
 	NVTX_FLAG_NO_MESSAGE = 8,
 	NVTX_FLAG_PAYLOAD_SHIFT = 4 /* the upper four bits: enum nvtx_payload_kind */
 };
@@ -104,11 +104,7 @@ enum define_kind {
 };
 
 /* Values are those of nsys's ENUM_DIAGNOSTIC_SEVERITY_LEVEL. */
-enum diagnostic_severity {
-	DIAGNOSTIC_INFO = 1,
-	DIAGNOSTIC_WARNING = 2,
-	DIAGNOSTIC_ERROR = 3
-};
+enum diagnostic_severity { DIAGNOSTIC_INFO = 1, DIAGNOSTIC_WARNING = 2, DIAGNOSTIC_ERROR = 3 };
 
 struct record_plain {
 	uint64_t head;
@@ -135,18 +131,18 @@ struct record_nvtx_end {
 };
 
 struct record_blob {
-	uint64_t head;   /* level = how many further pieces follow, flags = number of the payload in its call */
+	uint64_t head; /* level = how many further pieces follow, flags = number of the payload in its call */
 	uint64_t time;
 	uint64_t schema_id;
-	uint64_t total;  /* bytes of the whole payload, all pieces together */
+	uint64_t total; /* bytes of the whole payload, all pieces together */
 };
 
 struct record_counter {
-	uint64_t head;   /* flags: 0 int64, 1 double, 2 no value (reason in value) */
+	uint64_t head; /* flags: 0 int64, 1 double, 2 no value (reason in value) */
 	uint64_t time;
 	uint64_t counter_id;
 	uint64_t value;
-	uint64_t field;  /* index within the counter group */
+	uint64_t field; /* index within the counter group */
 };
 
 struct record_define {
@@ -164,14 +160,14 @@ enum {
 
 /* The call's end is when it is written; records of a thread are in order of their ends. */
 struct record_osrt {
-	uint64_t head;   /* domain = number of the function in osrt_calls.def */
-	uint64_t time;   /* end */
+	uint64_t head; /* domain = number of the function in osrt_calls.def */
+	uint64_t time; /* end */
 	uint64_t start;
 	int64_t result;
 };
 
 struct record_osrt_file {
-	uint64_t file;   /* id of a DEFINE_FILE */
+	uint64_t file; /* id of a DEFINE_FILE */
 	int64_t bytes;
 };
 
@@ -197,35 +193,60 @@ struct record_sample {
 
 /* Body of DEFINE_MODULE: build-id bytes, then the path without a terminator. */
 struct record_module {
-	uint64_t address;     /* of the executable segment */
+	uint64_t address; /* of the executable segment */
 	uint64_t size;
-	uint64_t offset;      /* of the segment in the file */
+	uint64_t offset; /* of the segment in the file */
 	uint32_t build_id_size;
 	uint32_t pad;
 };
 
-static inline uint64_t record_head(unsigned type, unsigned flags, unsigned size, unsigned level,
-				   unsigned domain)
+static inline uint64_t record_head(unsigned type, unsigned flags, unsigned size, unsigned level, unsigned domain)
 {
-	return (uint64_t)type | (uint64_t)flags << 8 | (uint64_t)size << 16 |
-	       (uint64_t)level << 32 | (uint64_t)domain << 48;
+	return (uint64_t)type | (uint64_t)flags << 8 | (uint64_t)size << 16 | (uint64_t)level << 32 | (uint64_t)domain << 48;
 }
 
-static inline unsigned record_type(uint64_t head) { return head & 0xff; }
-static inline unsigned record_flags(uint64_t head) { return head >> 8 & 0xff; }
-static inline unsigned record_size(uint64_t head) { return head >> 16 & 0xffff; }
-static inline unsigned record_level(uint64_t head) { return head >> 32 & 0xffff; }
-static inline unsigned record_domain(uint64_t head) { return head >> 48; }
+static inline unsigned record_type(uint64_t head)
+{
+	return head & 0xff;
+}
+static inline unsigned record_flags(uint64_t head)
+{
+	return head >> 8 & 0xff;
+}
+static inline unsigned record_size(uint64_t head)
+{
+	return head >> 16 & 0xffff;
+}
+static inline unsigned record_level(uint64_t head)
+{
+	return head >> 32 & 0xffff;
+}
+static inline unsigned record_domain(uint64_t head)
+{
+	return head >> 48;
+}
 
 static inline uint64_t record_short(unsigned kind, unsigned level, unsigned which, uint64_t time)
 {
 	return time << 16 | which << 8 | RECORD_SHORT | kind << 5 | level;
 }
 
-static inline int record_is_short(uint64_t head) { return (head & RECORD_SHORT) != 0; }
-static inline unsigned record_short_kind(uint64_t head) { return head >> 5 & 3; }
-static inline unsigned record_short_level(uint64_t head) { return head & 31; }
-static inline unsigned record_short_which(uint64_t head) { return head >> 8 & 0xff; }
+static inline int record_is_short(uint64_t head)
+{
+	return (head & RECORD_SHORT) != 0;
+}
+static inline unsigned record_short_kind(uint64_t head)
+{
+	return head >> 5 & 3;
+}
+static inline unsigned record_short_level(uint64_t head)
+{
+	return head & 31;
+}
+static inline unsigned record_short_which(uint64_t head)
+{
+	return head >> 8 & 0xff;
+}
 static inline uint32_t record_short_size(uint64_t head)
 {
 	return record_short_kind(head) == RECORD_SHORT_PUSH_PAYLOAD ? 16 : 8;
@@ -242,6 +263,9 @@ static inline uint64_t record_short_time(uint64_t head, uint64_t now)
 }
 
 /* The distance to the next record. */
-static inline uint32_t record_stride(uint32_t size) { return (size + 7u) & ~7u; }
+static inline uint32_t record_stride(uint32_t size)
+{
+	return (size + 7u) & ~7u;
+}
 
 #endif

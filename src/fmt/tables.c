@@ -6,7 +6,9 @@
 #include "base/macros.h"
 
 /* One column array per table: each TABLE closes the array before it. */
+/* clang-format off */
 #define TABLE(id, NAME, name, kind) }; static const struct column_schema columns_of_##name[] = {
+/* clang-format on */
 #define COLUMN(TABLE, NAME, name, type, roles, help) { #name, COLUMN_TYPE_##type, roles, help },
 static const struct column_schema columns_before_first[] __attribute__((unused)) = {
 	{ NULL, COLUMN_TYPE_INT, 0, NULL },
@@ -15,9 +17,7 @@ static const struct column_schema columns_before_first[] __attribute__((unused))
 #undef TABLE
 #undef COLUMN
 
-#define TABLE(id, NAME, name, kind)                                                   \
-	[id] = { id, #name, TABLE_KIND_##kind,                                        \
-		 COUNT_OF(columns_of_##name), columns_of_##name },
+#define TABLE(id, NAME, name, kind) [id] = { id, #name, TABLE_KIND_##kind, COUNT_OF(columns_of_##name), columns_of_##name },
 #define COLUMN(...)
 static const struct table_schema schemas[TABLE_ID_LIMIT] = {
 #include "fmt/tables.def"

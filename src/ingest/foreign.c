@@ -17,7 +17,7 @@
 #include "ingest/input/trace_file.h"
 
 #define SQLITE_MAGIC "SQLite format 3" /* and its NUL */
-#define LOOK 65536 /* bytes: before its table ncu prints what it and the program had to say */
+#define LOOK 65536                     /* bytes: before its table ncu prints what it and the program had to say */
 
 static int ends_in(const char *path, const char *ending)
 {
@@ -44,8 +44,9 @@ static int looks_like_json(const char *text, size_t len)
 static enum foreign_kind packed_kind(const char *text, size_t len)
 {
 	char begin[4096];
-	z_stream z = { .next_in = (z_const Bytef *)(uintptr_t)text, .avail_in = (uInt)len, .next_out = (Bytef *)begin,
-		       .avail_out = sizeof(begin) };
+	z_stream z = {
+		.next_in = (z_const Bytef *)(uintptr_t)text, .avail_in = (uInt)len, .next_out = (Bytef *)begin, .avail_out = sizeof(begin)
+	};
 	size_t got;
 
 	if (inflateInit2(&z, 16 + MAX_WBITS) != Z_OK)
@@ -122,12 +123,16 @@ void foreign_advice(const char *path, enum foreign_kind kind, char *ret, size_t 
 
 	switch (kind) {
 	case FOREIGN_NSYS:
-		snprintf(ret, size, "is in a format that only nsys reads; 'nsys export -t sqlite %s' writes %.*s.sqlite, which can be "
-			 "read here", path, len, name);
+		snprintf(ret, size,
+			 "is in a format that only nsys reads; 'nsys export -t sqlite %s' writes %.*s.sqlite, which can be "
+			 "read here",
+			 path, len, name);
 		break;
 	case FOREIGN_NCU:
-		snprintf(ret, size, "is in a format that only ncu reads; 'ncu --import %s --csv --page raw > %.*s.csv' writes one "
-			 "that can be read here", path, len, name);
+		snprintf(ret, size,
+			 "is in a format that only ncu reads; 'ncu --import %s --csv --page raw > %.*s.csv' writes one "
+			 "that can be read here",
+			 path, len, name);
 		break;
 	case FOREIGN_PACKED:
 		snprintf(ret, size, "is packed, and no trace; 'gunzip -k %s' writes %.*s, which can be read here", path, len, name);
@@ -135,7 +140,8 @@ void foreign_advice(const char *path, enum foreign_kind kind, char *ret, size_t 
 	case FOREIGN_EMPTY: snprintf(ret, size, "is empty"); break;
 	case FOREIGN_NOT: snprintf(ret, size, "is a report already"); break;
 	default:
-		snprintf(ret, size, "is neither a report nor a trace that can be imported: JSON of torch.profiler or Chrome, SQLite of "
+		snprintf(ret, size,
+			 "is neither a report nor a trace that can be imported: JSON of torch.profiler or Chrome, SQLite of "
 			 "nsys export, CSV of ncu --page raw");
 	}
 }
@@ -155,9 +161,8 @@ static void tell_trouble(struct foreign_result *ret, const struct source *source
 			 (unsigned long long)(kineto->events - kineto->before), (unsigned long long)kineto->troubles,
 			 kineto->troubles == 1 ? "place is" : "places are");
 	if (ncu->trouble)
-		snprintf(ret->trouble + len, sizeof(ret->trouble) - len,
-			 "line %zu: %.200s. The %llu kernels before it are in the report", ncu->line, ncu->trouble,
-			 (unsigned long long)ncu->kernels);
+		snprintf(ret->trouble + len, sizeof(ret->trouble) - len, "line %zu: %.200s. The %llu kernels before it are in the report",
+			 ncu->line, ncu->trouble, (unsigned long long)ncu->kernels);
 }
 
 /* Tables are read as a whole. */
@@ -174,7 +179,9 @@ static int say_no_events(const char *path, const struct kineto_result *r, struct
 
 	if (r->trouble)
 		snprintf(where, sizeof(where), " (line %zu, byte %zu: %.200s)", r->line, r->offset, r->trouble);
-	return error_set(err, ENODATA, "'%s' has no trace events, neither in an array \"traceEvents\" of an object nor in an array at the top%s", path, where);
+	return error_set(err, ENODATA,
+			 "'%s' has no trace events, neither in an array \"traceEvents\" of an object nor in an array at the top%s", path,
+			 where);
 }
 
 static int import_text(const char *path, enum foreign_kind kind, struct report_writer *writer, struct foreign_result *ret,
@@ -195,8 +202,7 @@ static int import_text(const char *path, enum foreign_kind kind, struct report_w
 	return r;
 }
 
-int foreign_import(const char *path, enum foreign_kind kind, struct report_writer *writer, struct foreign_result *ret,
-		   struct error *err)
+int foreign_import(const char *path, enum foreign_kind kind, struct report_writer *writer, struct foreign_result *ret, struct error *err)
 {
 	struct nsys_result nsys;
 	int r;

@@ -6,13 +6,13 @@
 #include "report/writer.h"
 
 enum foreign_kind {
-	FOREIGN_NOT,      /* a report of ours, or the beginning of one */
-	FOREIGN_JSON,     /* torch.profiler's or Chrome's, plain or packed */
+	FOREIGN_NOT,  /* a report of ours, or the beginning of one */
+	FOREIGN_JSON, /* torch.profiler's or Chrome's, plain or packed */
 	FOREIGN_SQLITE,
-	FOREIGN_CSV,      /* of Nsight Compute */
-	FOREIGN_NSYS,     /* formats that only their own tools read: see foreign_advice() */
+	FOREIGN_CSV,  /* of Nsight Compute */
+	FOREIGN_NSYS, /* formats that only their own tools read: see foreign_advice() */
 	FOREIGN_NCU,
-	FOREIGN_PACKED,   /* other than traces */
+	FOREIGN_PACKED, /* other than traces */
 	FOREIGN_EMPTY,
 	FOREIGN_UNKNOWN
 };
@@ -32,7 +32,6 @@ struct foreign_result {
 };
 
 /* Fills the writer, which stays the caller's. */
-int foreign_import(const char *path, enum foreign_kind kind, struct report_writer *writer, struct foreign_result *ret,
-		   struct error *err);
+int foreign_import(const char *path, enum foreign_kind kind, struct report_writer *writer, struct foreign_result *ret, struct error *err);
 
 #endif

@@ -10,6 +10,7 @@
 #include "ingest/rows/sink.h"
 
 /* Columns that say which kernel a row is of; all others of the raw page are metrics. */
+/* clang-format off */
 enum column {
 	NCU_ID, NCU_PID, NCU_PROCESS_NAME, NCU_HOST, NCU_KERNEL, NCU_CONTEXT, NCU_STREAM, NCU_BLOCK, NCU_GRID, NCU_DEVICE,
 	NCU_CC, NCU_TIME, NCU_PUSHED, NCU_STARTED,
@@ -24,6 +25,7 @@ static const char *const column_names[] = {
 	"Id:Domain:Start/Stop_Range:PL_Type:PL_Value:CLR_Type:Color:Msg_Type:Msg", "Section Name", "Metric Name", "Metric Unit", "Metric Value", "Rule Name", "Rule Type",
 	"Rule Description", "Estimated Speedup Type", "Estimated Speedup",
 };
+/* clang-format on */
 
 struct metric {
 	uint64_t name, unit; /* string ids; name 0: no metric */
@@ -38,13 +40,13 @@ struct ncu {
 	int may_be_units;           /* the row behind the heading */
 	struct nsys_map processes;  /* pid + 1: uid */
 	uint64_t process_count;
-	uint64_t result;            /* id of the kernel at hand */
-	int64_t number, pid;        /* of it */
-	int64_t ranges;             /* NVTX ranges so far */
-	uint64_t odd;               /* lines that are no rows */
-	char point;                 /* of numbers: '.', or ',' where the locale has it so */
-	int is_looking;             /* for the point; nothing is written */
-	int has_point, has_comma;   /* numbers were met that have it so */
+	uint64_t result;          /* id of the kernel at hand */
+	int64_t number, pid;      /* of it */
+	int64_t ranges;           /* NVTX ranges so far */
+	uint64_t odd;             /* lines that are no rows */
+	char point;               /* of numbers: '.', or ',' where the locale has it so */
+	int is_looking;           /* for the point; nothing is written */
+	int has_point, has_comma; /* numbers were met that have it so */
 	struct ncu_result *told;
 };
 
@@ -166,8 +168,9 @@ static uint64_t process_of(struct ncu *n)
 	v[COLUMN_PROCESS_START] = 0;
 	v[COLUMN_PROCESS_ORIGIN] = 0;
 	put_text(n, cell(n, NCU_PROCESS_NAME), v, &present, COLUMN_PROCESS_NAME);
-	sink_row(&n->sink, TABLE_PROCESS, v, present | SINK_BIT(COLUMN_PROCESS_UID) | SINK_BIT(COLUMN_PROCESS_INNER_PID) |
-					     SINK_BIT(COLUMN_PROCESS_START) | SINK_BIT(COLUMN_PROCESS_ORIGIN));
+	sink_row(&n->sink, TABLE_PROCESS, v,
+		 present | SINK_BIT(COLUMN_PROCESS_UID) | SINK_BIT(COLUMN_PROCESS_INNER_PID) | SINK_BIT(COLUMN_PROCESS_START) |
+			 SINK_BIT(COLUMN_PROCESS_ORIGIN));
 	return uid;
 }
 
@@ -326,8 +329,8 @@ static void put_instances(struct ncu *n, const int64_t *of, uint32_t shared, con
 
 static void put_metric(struct ncu *n, uint64_t section, uint64_t name, uint64_t unit, const struct csv_cell *c)
 {
-	uint32_t shared = SINK_BIT(COLUMN_KERNEL_METRIC_RESULT) | SINK_BIT(COLUMN_KERNEL_METRIC_KIND) |
-			  SINK_BIT(COLUMN_KERNEL_METRIC_NAME), present;
+	uint32_t shared = SINK_BIT(COLUMN_KERNEL_METRIC_RESULT) | SINK_BIT(COLUMN_KERNEL_METRIC_KIND) | SINK_BIT(COLUMN_KERNEL_METRIC_NAME),
+		 present;
 	size_t list = instances_of(c->text, c->len, n->point), len = list ? list - 1 : c->len;
 	const char *text = c->text;
 	int64_t v[TABLE_MAX_COLUMNS] = { 0 };
@@ -418,8 +421,8 @@ static void details_row(struct ncu *n)
 /* ncu ends a row of the details page that is no rule's behind its value. */
 static int has_all_cells(const struct ncu *n)
 {
-	return n->csv.count == n->width || (n->places[NCU_METRIC] && n->places[NCU_VALUE] && n->csv.count < n->width &&
-					    n->csv.count >= n->places[NCU_VALUE]);
+	return n->csv.count == n->width ||
+	       (n->places[NCU_METRIC] && n->places[NCU_VALUE] && n->csv.count < n->width && n->csv.count >= n->places[NCU_VALUE]);
 }
 
 /* "12.345" may be twelve and a bit or twelve thousand: only numbers that can be read in one way tell. */

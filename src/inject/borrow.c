@@ -23,7 +23,7 @@
 #define SYSCALL_STOP (SIGTRAP | 0x80)
 /* What is not blocked, for the thread that is started inherits it: SIGSETXID of the C library, as a thread that changes the user waits
  * for all others to take it; and faults, which the program's handler must see. */
-#define IN_MASK(signal) BIT64((signal) - 1)
+#define IN_MASK(signal) BIT64((signal)-1)
 #define MASK_WHILE_BORROWED \
 	(~(IN_MASK(33) | IN_MASK(SIGSEGV) | IN_MASK(SIGBUS) | IN_MASK(SIGFPE) | IN_MASK(SIGILL) | IN_MASK(SIGTRAP) | IN_MASK(SIGSYS) | \
 	   IN_MASK(SIGABRT)))
@@ -171,8 +171,7 @@ static long real_call(const struct borrowed *b)
 	long call = arch_thread_call(&b->original), found = -1;
 	uint8_t code[ARCH_CALL_CODE];
 
-	if (call == SYS_restart_syscall &&
-	    image_read(b->image, instruction - sizeof(code), code, sizeof(code)) == 0)
+	if (call == SYS_restart_syscall && image_read(b->image, instruction - sizeof(code), code, sizeof(code)) == 0)
 		found = arch_number_before(code + sizeof(code), code);
 	return found >= 0 ? found : call;
 }
@@ -193,8 +192,7 @@ static arch_thread_registers resumed(const struct borrowed *b)
  * home: also when we are killed. */
 int borrow_prepare(struct borrowed *b, uint64_t trampoline)
 {
-	uint64_t top = (arch_thread_stack(&b->original) - ARCH_RED_ZONE) &
-		       ~(uint64_t)(ARCH_VECTORS_ALIGN - 1);
+	uint64_t top = (arch_thread_stack(&b->original) - ARCH_RED_ZONE) & ~(uint64_t)(ARCH_VECTORS_ALIGN - 1);
 	uint8_t image[ARCH_VECTORS_LIMIT + ARCH_VECTORS_END];
 	arch_thread_registers r = resumed(b);
 	struct arch_signal_frame frame;
@@ -210,16 +208,14 @@ int borrow_prepare(struct borrowed *b, uint64_t trampoline)
 	top -= (size + ARCH_VECTORS_ALIGN - 1) & ~(uint64_t)(ARCH_VECTORS_ALIGN - 1);
 	b->frame = arch_frame_place(top - sizeof(frame));
 	arch_frame_fill(&frame, &r, trampoline, top, b->mask);
-	if (image_write(b->image, top, image, size) < 0 ||
-	    image_write(b->image, b->frame, &frame, sizeof(frame)) < 0)
+	if (image_write(b->image, top, image, size) < 0 || image_write(b->image, b->frame, &frame, sizeof(frame)) < 0)
 		return -EFAULT;
 	return 0;
 }
 
 static int is_fault(int number)
 {
-	return number == SIGSEGV || number == SIGBUS || number == SIGILL || number == SIGFPE ||
-	       number == SIGTRAP || number == SIGSYS;
+	return number == SIGSEGV || number == SIGBUS || number == SIGILL || number == SIGFPE || number == SIGTRAP || number == SIGSYS;
 }
 
 /* It stands where signals are looked for: the kernel itself sees to an interrupted call. */
@@ -269,8 +265,7 @@ static int run_to_call(struct borrowed *b, arch_thread_registers *r)
 	}
 }
 
-int borrow_call(struct borrowed *b, uint64_t function, const uint64_t arguments[6], long call,
-		long or_call, int64_t *ret)
+int borrow_call(struct borrowed *b, uint64_t function, const uint64_t arguments[6], long call, long or_call, int64_t *ret)
 {
 	arch_thread_registers r = b->original;
 	int e;
@@ -285,8 +280,7 @@ int borrow_call(struct borrowed *b, uint64_t function, const uint64_t arguments[
 
 		e = run_to_call(b, &r);
 		number = arch_thread_call(&r);
-		if (e == 0 && b->in_call && number == SYS_rt_sigreturn &&
-		    arch_frame_returned(&r, b->frame))
+		if (e == 0 && b->in_call && number == SYS_rt_sigreturn && arch_frame_returned(&r, b->frame))
 			return 0;
 		if (e == 0 && !b->in_call && (number == call || number == or_call))
 			*ret = arch_thread_result(&r);

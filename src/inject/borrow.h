@@ -11,13 +11,13 @@
 struct borrowed {
 	pid_t thread;
 	const struct image *image;
-	uint64_t trampoline;             /* the C library's way back from a signal handler */
-	arch_thread_registers original;  /* as they are to be when the thread goes on */
-	uint64_t mask;                   /* of signals */
-	uint64_t frame;	 /* in its stack: the way back without us; 0 = not written yet */
-	uint8_t in_call; /* stopped between the entry and the exit of a system call */
-	uint8_t gone;                    /* it has ended, or was let go */
-	int status;                      /* with which it ended, as of waitpid(); -1: not known */
+	uint64_t trampoline;            /* the C library's way back from a signal handler */
+	arch_thread_registers original; /* as they are to be when the thread goes on */
+	uint64_t mask;                  /* of signals */
+	uint64_t frame;                 /* in its stack: the way back without us; 0 = not written yet */
+	uint8_t in_call;                /* stopped between the entry and the exit of a system call */
+	uint8_t gone;                   /* it has ended, or was let go */
+	int status;                     /* with which it ended, as of waitpid(); -1: not known */
 	uint32_t vectors_size;
 	uint8_t vectors[ARCH_VECTORS_LIMIT];
 };
@@ -37,8 +37,7 @@ int borrow_prepare(struct borrowed *b, uint64_t trampoline);
 /* Calls a function and waits until it returns. *ret is what the last of the function's system calls
  * with this number returned (`or_call`: or with that one), -ENOSYS when there was none. -ESRCH: the
  * thread has ended. -EFAULT: it crashed, and is as it was. */
-int borrow_call(struct borrowed *b, uint64_t function, const uint64_t arguments[6], long call,
-		long or_call, int64_t *ret);
+int borrow_call(struct borrowed *b, uint64_t function, const uint64_t arguments[6], long call, long or_call, int64_t *ret);
 /* The thread goes on where it was. */
 void borrow_end(struct borrowed *b);
 

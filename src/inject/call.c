@@ -63,8 +63,7 @@ static int await_child(pid_t pid, int64_t end)
 	return -ETIMEDOUT;
 }
 
-static int run_child(struct visit_request *request, struct outcome *shared, int timeout_ms,
-		     struct error *err)
+static int run_child(struct visit_request *request, struct outcome *shared, int timeout_ms, struct error *err)
 {
 	pid_t parent = getpid(), pid;
 	int r;
@@ -82,17 +81,13 @@ static int run_child(struct visit_request *request, struct outcome *shared, int 
 		return shared->code;
 	}
 	if (r < 0)
-		return error_set(err, ETIMEDOUT,
-				 "process %d does not answer: a call in it does not return",
-				 (int)request->pid);
+		return error_set(err, ETIMEDOUT, "process %d does not answer: a call in it does not return", (int)request->pid);
 	return error_set(err, EIO, "the visit to process %d was broken off", (int)request->pid);
 }
 
-int inject_call_as(struct visit_request *request, int timeout_ms, int64_t *ret_value,
-		   struct error *err)
+int inject_call_as(struct visit_request *request, int timeout_ms, int64_t *ret_value, struct error *err)
 {
-	struct outcome *shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE,
-				      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	struct outcome *shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	int r;
 
 	if (shared == MAP_FAILED)
@@ -110,38 +105,28 @@ static int check_library(pid_t pid, const char *library, struct error *err)
 	struct stat own, other;
 
 	if (library[0] != '/')
-		return error_set(err, EINVAL, "%s: the path of a library must begin with /",
-				 library);
+		return error_set(err, EINVAL, "%s: the path of a library must begin with /", library);
 	if (stat(library, &own) < 0)
 		return error_set_errno(err, errno, "%s", library);
 	snprintf(path, sizeof(path), "/proc/%d/root%s", (int)proc_living_thread(pid), library);
 	if (stat(path, &other) == 0 && (own.st_ino != other.st_ino || own.st_dev != other.st_dev))
-		return error_set(err, ENOEXEC,
-				 "process %d sees another file than %s there (chroot?)", (int)pid,
-				 library);
+		return error_set(err, ENOEXEC, "process %d sees another file than %s there (chroot?)", (int)pid, library);
 	if (stat(path, &other) < 0 && errno == ENOENT)
-		return error_set(err, ENOEXEC, "process %d does not see %s (chroot?)", (int)pid,
-				 library);
+		return error_set(err, ENOEXEC, "process %d does not see %s (chroot?)", (int)pid, library);
 	return 0;
 }
 
-int inject_call(pid_t pid, const char *library, const char *function, const void *argument,
-		size_t size, int timeout_ms, int64_t *ret_value, struct error *err)
+int inject_call(pid_t pid, const char *library, const char *function, const void *argument, size_t size, int timeout_ms, int64_t *ret_value,
+		struct error *err)
 {
-	struct visit_request request = { .pid = pid,
-					 .library = library,
-					 .function = function,
-					 .argument = argument,
-					 .size = size };
+	struct visit_request request = { .pid = pid, .library = library, .function = function, .argument = argument, .size = size };
 	struct inject_report report;
 
 	if (size > ARGUMENT_LIMIT)
-		return error_set(err, EINVAL, "the argument has %zu bytes, and may have %u", size,
-				 ARGUMENT_LIMIT);
+		return error_set(err, EINVAL, "the argument has %zu bytes, and may have %u", size, ARGUMENT_LIMIT);
 	TRY(inject_examine(pid, &report, err));
 	if (report.obstacle)
-		return error_set(err, ENOEXEC, "no library can be loaded into process %d, which %s",
-				 (int)pid, report.reason);
+		return error_set(err, ENOEXEC, "no library can be loaded into process %d, which %s", (int)pid, report.reason);
 	TRY(check_library(pid, library, err));
 	return inject_call_as(&request, timeout_ms, ret_value, err);
 }

@@ -22,23 +22,12 @@ static uint64_t in_memory(const struct dynsym *d, uint64_t value)
 static void take_entry(struct dynsym *d, const Elf64_Dyn *entry)
 {
 	switch (entry->d_tag) {
-	case DT_SYMTAB:
-		d->symbols = in_memory(d, entry->d_un.d_ptr);
-		break;
-	case DT_STRTAB:
-		d->strings = in_memory(d, entry->d_un.d_ptr);
-		break;
-	case DT_STRSZ:
-		d->strings_size = entry->d_un.d_val;
-		break;
-	case DT_GNU_HASH:
-		d->gnu_hash = in_memory(d, entry->d_un.d_ptr);
-		break;
-	case DT_HASH:
-		d->sysv_hash = in_memory(d, entry->d_un.d_ptr);
-		break;
-	default:
-		break;
+	case DT_SYMTAB: d->symbols = in_memory(d, entry->d_un.d_ptr); break;
+	case DT_STRTAB: d->strings = in_memory(d, entry->d_un.d_ptr); break;
+	case DT_STRSZ: d->strings_size = entry->d_un.d_val; break;
+	case DT_GNU_HASH: d->gnu_hash = in_memory(d, entry->d_un.d_ptr); break;
+	case DT_HASH: d->sysv_hash = in_memory(d, entry->d_un.d_ptr); break;
+	default: break;
 	}
 }
 
@@ -63,14 +52,11 @@ int dynsym_open(struct dynsym *ret, const struct image *image, uint64_t base)
 	Elf64_Phdr phdr;
 
 	*ret = (struct dynsym){ .image = image };
-	if (!base || image_read(image, base, &header, sizeof(header)) < 0 ||
-	    memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 ||
-	    header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_phentsize != sizeof(phdr) ||
-	    header.e_phnum > SEGMENTS_LIMIT)
+	if (!base || image_read(image, base, &header, sizeof(header)) < 0 || memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 ||
+	    header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_phentsize != sizeof(phdr) || header.e_phnum > SEGMENTS_LIMIT)
 		return -ENOENT;
 	for (unsigned i = 0; i < header.e_phnum; i++) {
-		if (image_read(image, base + header.e_phoff + i * sizeof(phdr), &phdr,
-			       sizeof(phdr)) < 0)
+		if (image_read(image, base + header.e_phoff + i * sizeof(phdr), &phdr, sizeof(phdr)) < 0)
 			return -ENOENT;
 		if (phdr.p_type == PT_LOAD && first == UINT64_MAX)
 			first = phdr.p_vaddr - phdr.p_offset;
@@ -85,8 +71,7 @@ int dynsym_open(struct dynsym *ret, const struct image *image, uint64_t base)
 
 static int is_function(const Elf64_Sym *symbol)
 {
-	return ELF64_ST_TYPE(symbol->st_info) == STT_FUNC && symbol->st_shndx != SHN_UNDEF &&
-	       symbol->st_value;
+	return ELF64_ST_TYPE(symbol->st_info) == STT_FUNC && symbol->st_shndx != SHN_UNDEF && symbol->st_value;
 }
 
 static int has_name(const struct dynsym *d, const Elf64_Sym *symbol, const char *name)
@@ -94,8 +79,7 @@ static int has_name(const struct dynsym *d, const Elf64_Sym *symbol, const char 
 	char text[64];
 	size_t length = strlen(name) + 1;
 
-	if (length > sizeof(text) || symbol->st_name >= d->strings_size ||
-	    d->strings_size - symbol->st_name < length ||
+	if (length > sizeof(text) || symbol->st_name >= d->strings_size || d->strings_size - symbol->st_name < length ||
 	    image_read(d->image, d->strings + symbol->st_name, text, length) < 0)
 		return 0;
 	return memcmp(text, name, length) == 0;
@@ -103,8 +87,7 @@ static int has_name(const struct dynsym *d, const Elf64_Sym *symbol, const char 
 
 static int read_symbol(const struct dynsym *d, uint32_t number, Elf64_Sym *ret)
 {
-	return image_read(d->image, d->symbols + (uint64_t)number * sizeof(*ret), ret,
-			  sizeof(*ret));
+	return image_read(d->image, d->symbols + (uint64_t)number * sizeof(*ret), ret, sizeof(*ret));
 }
 
 static int read_word(const struct dynsym *d, uint64_t address, uint32_t *ret)
@@ -133,8 +116,8 @@ static uint32_t gnu_hash_of(const char *name)
 
 static int read_gnu_head(const struct dynsym *d, struct gnu_hash *ret)
 {
-	if (image_read(d->image, d->gnu_hash, ret, sizeof(*ret)) < 0 || !ret->buckets ||
-	    ret->buckets > SYMBOLS_LIMIT || ret->filter_words > SYMBOLS_LIMIT)
+	if (image_read(d->image, d->gnu_hash, ret, sizeof(*ret)) < 0 || !ret->buckets || ret->buckets > SYMBOLS_LIMIT ||
+	    ret->filter_words > SYMBOLS_LIMIT)
 		return -ENOENT;
 	return 0;
 }
@@ -155,8 +138,8 @@ static int find_by_gnu_hash(const struct dynsym *d, const char *name, uint64_t *
 	for (unsigned i = 0; i < CHAIN_LIMIT; i++, number++) {
 		if (read_word(d, chains + 4ull * (number - head.first), &value) < 0)
 			return -ENOENT;
-		if ((value | 1) == (hash | 1) && read_symbol(d, number, &symbol) == 0 &&
-		    is_function(&symbol) && has_name(d, &symbol, name)) {
+		if ((value | 1) == (hash | 1) && read_symbol(d, number, &symbol) == 0 && is_function(&symbol) &&
+		    has_name(d, &symbol, name)) {
 			*ret = d->bias + symbol.st_value;
 			return 0;
 		}
@@ -182,8 +165,7 @@ static uint32_t count_by_gnu_hash(const struct dynsym *d)
 				last = buckets[i];
 	free(buckets);
 	at += 4ull * head.buckets;
-	for (unsigned i = 0; last >= head.first && i < CHAIN_LIMIT && last < SYMBOLS_LIMIT;
-	     i++, last++)
+	for (unsigned i = 0; last >= head.first && i < CHAIN_LIMIT && last < SYMBOLS_LIMIT; i++, last++)
 		if (read_word(d, at + 4ull * (last - head.first), &value) < 0 || (value & 1))
 			return last + 1;
 	return 0;
@@ -200,9 +182,7 @@ static uint32_t count_symbols(const struct dynsym *d)
 	return head[1];
 }
 
-int dynsym_each(const struct dynsym *d,
-		void (*take)(void *context, const char *name, uint64_t start, uint64_t size),
-		void *context)
+int dynsym_each(const struct dynsym *d, void (*take)(void *context, const char *name, uint64_t start, uint64_t size), void *context)
 {
 	uint32_t count = count_symbols(d);
 	uint64_t strings_size = d->strings_size;
@@ -214,14 +194,12 @@ int dynsym_each(const struct dynsym *d,
 		return -ENOENT;
 	symbols = malloc(count * sizeof(*symbols));
 	strings = malloc(strings_size);
-	if (symbols && strings &&
-	    image_read(d->image, d->symbols, symbols, count * sizeof(*symbols)) == 0 &&
+	if (symbols && strings && image_read(d->image, d->symbols, symbols, count * sizeof(*symbols)) == 0 &&
 	    image_read(d->image, d->strings, strings, strings_size) == 0) {
 		strings[strings_size - 1] = '\0';
 		for (uint32_t i = 0; i < count; i++)
 			if (is_function(&symbols[i]) && symbols[i].st_name < strings_size)
-				take(context, strings + symbols[i].st_name,
-				     d->bias + symbols[i].st_value, symbols[i].st_size);
+				take(context, strings + symbols[i].st_name, d->bias + symbols[i].st_value, symbols[i].st_size);
 		r = 0;
 	}
 	free(symbols);

@@ -10,7 +10,7 @@ struct image;
 
 struct dynsym {
 	const struct image *image;
-	uint64_t bias;        /* address in memory - address in the file */
+	uint64_t bias; /* address in memory - address in the file */
 	uint64_t symbols, strings, strings_size;
 	uint64_t gnu_hash, sysv_hash; /* 0: none */
 };
@@ -20,8 +20,6 @@ int dynsym_open(struct dynsym *ret, const struct image *image, uint64_t base);
 /* The address of a function that it defines: 0, or -ENOENT. */
 int dynsym_find(const struct dynsym *d, const char *name, uint64_t *ret);
 /* Calls `take` for every function that it defines. */
-int dynsym_each(const struct dynsym *d,
-		void (*take)(void *context, const char *name, uint64_t start, uint64_t size),
-		void *context);
+int dynsym_each(const struct dynsym *d, void (*take)(void *context, const char *name, uint64_t start, uint64_t size), void *context);
 
 #endif

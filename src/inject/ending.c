@@ -68,9 +68,7 @@ enum ending ending_of(pid_t pid, int watch, int status)
 	case SIGFPE:
 	case SIGTRAP:
 	case SIGSYS:
-	case SIGABRT:
-		return ENDING_FAULT;
-	default:
-		return ENDING_BY_ITSELF;
+	case SIGABRT: return ENDING_FAULT;
+	default: return ENDING_BY_ITSELF;
 	}
 }

@@ -5,9 +5,9 @@
 #include <sys/types.h>
 
 enum ending {
-	ENDING_BY_ITSELF,  /* it exited, or somebody sent it a signal that ends programs */
-	ENDING_FAULT,      /* of a signal that a fault of its code brings about */
-	ENDING_UNKNOWN     /* whoever waits for it has been quicker, and the kernel does not keep the status (before 6.15) */
+	ENDING_BY_ITSELF, /* it exited, or somebody sent it a signal that ends programs */
+	ENDING_FAULT,     /* of a signal that a fault of its code brings about */
+	ENDING_UNKNOWN    /* whoever waits for it has been quicker, and the kernel does not keep the status (before 6.15) */
 };
 
 /* A descriptor of a process that lives, for ending_of(); -1: none, then less will be known. */

@@ -16,8 +16,7 @@
 #include "inject/inject.h"
 #include "inject/proc_status.h"
 
-static int obstacle(struct inject_report *ret, enum inject_obstacle kind, const char *format, ...)
-	__attribute__((format(printf, 3, 4)));
+static int obstacle(struct inject_report *ret, enum inject_obstacle kind, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 static int obstacle(struct inject_report *ret, enum inject_obstacle kind, const char *format, ...)
 {
@@ -47,22 +46,29 @@ static int no_permission(pid_t pid, const struct proc_status *status, struct err
 	long scope = yama_scope();
 
 	if (status->user != geteuid())
-		return error_set(err, EPERM, "process %d (%s) belongs to user %u: that takes root or "
-				 "CAP_SYS_PTRACE", (int)pid, status->name, status->user);
+		return error_set(err, EPERM,
+				 "process %d (%s) belongs to user %u: that takes root or "
+				 "CAP_SYS_PTRACE",
+				 (int)pid, status->name, status->user);
 	if (scope == 1 || scope == 2)
-		return error_set(err, EPERM, "process %d (%s) may not be traced: kernel.yama.ptrace_scope is "
+		return error_set(err, EPERM,
+				 "process %d (%s) may not be traced: kernel.yama.ptrace_scope is "
 				 "%ld, which takes root or CAP_SYS_PTRACE (sysctl kernel.yama.ptrace_scope=0 "
-				 "allows it to its user)", (int)pid, status->name, scope);
+				 "allows it to its user)",
+				 (int)pid, status->name, scope);
 	if (scope == 3)
-		return error_set(err, EPERM, "process %d (%s) may not be traced: kernel.yama.ptrace_scope is "
-				 "3, which forbids it to all until the next boot", (int)pid, status->name);
-	return error_set(err, EPERM, "process %d (%s) may not be traced: it has made itself undumpable, or "
-			 "has privileges that we have not (CAP_SYS_PTRACE)", (int)pid, status->name);
+		return error_set(err, EPERM,
+				 "process %d (%s) may not be traced: kernel.yama.ptrace_scope is "
+				 "3, which forbids it to all until the next boot",
+				 (int)pid, status->name);
+	return error_set(err, EPERM,
+			 "process %d (%s) may not be traced: it has made itself undumpable, or "
+			 "has privileges that we have not (CAP_SYS_PTRACE)",
+			 (int)pid, status->name);
 }
 
 /* Opening its memory takes the permission that ptrace takes, and disturbs nobody. */
-static int check_permission(pid_t pid, pid_t living, const struct proc_status *status,
-			    struct error *err)
+static int check_permission(pid_t pid, pid_t living, const struct proc_status *status, struct error *err)
 {
 	char path[64];
 	int fd;
@@ -77,29 +83,25 @@ static int check_permission(pid_t pid, pid_t living, const struct proc_status *s
 	return 0;
 }
 
-static int check_process(pid_t pid, struct proc_status *status, struct inject_report *ret,
-			 struct error *err)
+static int check_process(pid_t pid, struct proc_status *status, struct inject_report *ret, struct error *err)
 {
 	struct proc_status tracer;
 
 	if (proc_status_read(pid, status) < 0)
 		return error_set(err, ESRCH, "there is no process %d", (int)pid);
 	if (status->group != (uint32_t)pid)
-		return error_set(err, EINVAL, "%d is a thread of process %u (%s)", (int)pid,
-				 status->group, status->name);
+		return error_set(err, EINVAL, "%d is a thread of process %u (%s)", (int)pid, status->group, status->name);
 	if (pid == getpid())
 		return error_set(err, EINVAL, "%d is this process itself", (int)pid);
 	if (status->kernel)
-		return error_set(err, ENOTSUP, "%d (%s) is a thread of the kernel", (int)pid,
-				 status->name);
+		return error_set(err, ENOTSUP, "%d (%s) is a thread of the kernel", (int)pid, status->name);
 	ret->threads = status->threads;
 	ret->tracer = status->tracer;
 	if (!status->tracer)
 		return 0;
 	proc_status_read((pid_t)status->tracer, &tracer);
 	snprintf(ret->tracer_name, sizeof(ret->tracer_name), "%.31s", tracer.name);
-	return error_set(err, EBUSY, "process %d (%s) is traced by %u (%s) already", (int)pid,
-			 status->name, status->tracer, tracer.name);
+	return error_set(err, EBUSY, "process %d (%s) is traced by %u (%s) already", (int)pid, status->name, status->tracer, tracer.name);
 }
 
 static int differs(pid_t living, const char *name)
@@ -121,16 +123,17 @@ static int is_locked(const struct proc_status *status)
 
 	if (!status->seccomp)
 		return 0;
-	return status->seccomp == 1 || proc_status_read(getpid(), &own) < 0 ||
-	       own.seccomp != status->seccomp || own.filters != status->filters;
+	return status->seccomp == 1 || proc_status_read(getpid(), &own) < 0 || own.seccomp != status->seccomp ||
+	       own.filters != status->filters;
 }
 
-static void check_surroundings(pid_t living, const struct proc_status *status,
-			       struct inject_report *ret)
+static void check_surroundings(pid_t living, const struct proc_status *status, struct inject_report *ret)
 {
+	/* clang-format off */
 	static const struct { const char *name, *what; } spaces[] = {
 		{ "mnt", "mount" }, { "net", "network" }, { "pid", "PID" },
 	};
+	/* clang-format on */
 
 	if (status->state == 'T')
 		obstacle(ret, INJECT_STOPPED, "is stopped (kill -CONT continues it)");
@@ -139,12 +142,14 @@ static void check_surroundings(pid_t living, const struct proc_status *status,
 	if (status->parent && syscall(SYS_kcmp, living, status->parent, KCMP_VM, 0, 0) == 0)
 		obstacle(ret, INJECT_SHARED_MEMORY, "runs in the memory of its parent (vfork)");
 	if (is_locked(status))
-		obstacle(ret, INJECT_SECCOMP, status->seccomp == 1 ? "is in strict seccomp mode" :
-			 "has a seccomp filter on its system calls");
+		obstacle(ret, INJECT_SECCOMP,
+			 status->seccomp == 1 ? "is in strict seccomp mode" : "has a seccomp filter on its system calls");
 	for (size_t i = 0; i < COUNT_OF(spaces); i++)
 		if (differs(living, spaces[i].name)) {
-			obstacle(ret, INJECT_NAMESPACE, "is in another %s namespace: run this inside it "
-				 "(nsenter -t PID -a)", spaces[i].what);
+			obstacle(ret, INJECT_NAMESPACE,
+				 "is in another %s namespace: run this inside it "
+				 "(nsenter -t PID -a)",
+				 spaces[i].what);
 			return;
 		}
 }
@@ -194,9 +199,8 @@ int inject_examine(pid_t pid, struct inject_report *ret, struct error *err)
 	TRY(check_process(pid, &status, ret, err));
 	living = proc_living_thread(pid);
 	if (living < 0)
-		return error_set(err, ECHILD,
-				 "process %d (%s) has ended and waits for its parent %u (a zombie)",
-				 (int)pid, status.name, status.parent);
+		return error_set(err, ECHILD, "process %d (%s) has ended and waits for its parent %u (a zombie)", (int)pid, status.name,
+				 status.parent);
 	TRY(check_permission(pid, living, &status, err));
 	check_surroundings(living, &status, ret);
 	return ret->obstacle ? 0 : check_contents(living, ret, err);

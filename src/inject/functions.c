@@ -21,20 +21,17 @@ static uint64_t find_in_libraries(struct image *image, const char *name)
 	struct dynsym symbols;
 	uint64_t address;
 
-	if (libc && dynsym_open(&symbols, image, libc->base) == 0 &&
-	    dynsym_find(&symbols, name, &address) == 0)
+	if (libc && dynsym_open(&symbols, image, libc->base) == 0 && dynsym_find(&symbols, name, &address) == 0)
 		return address;
 	for (size_t i = 0; i < image->object_count; i++)
 		for (size_t j = 0; j < COUNT_OF(parts); j++)
-			if (strstr(image->objects[i]->path, parts[j]) &&
-			    dynsym_open(&symbols, image, image->objects[i]->base) == 0 &&
+			if (strstr(image->objects[i]->path, parts[j]) && dynsym_open(&symbols, image, image->objects[i]->base) == 0 &&
 			    dynsym_find(&symbols, name, &address) == 0)
 				return address;
 	return 0;
 }
 
-static uint64_t find_bytes(const struct image *image, const struct image_mapping *m,
-			   const uint8_t *bytes, size_t size)
+static uint64_t find_bytes(const struct image *image, const struct image_mapping *m, const uint8_t *bytes, size_t size)
 {
 	uint8_t *piece = malloc(PIECE);
 	uint64_t found = 0;
@@ -91,9 +88,9 @@ int functions_find(struct functions *ret, struct image *image, struct error *err
 	}
 	if (!ret->pthread_self || !ret->pthread_detach)
 		ret->pthread_create = 0;
-	if (!ret->mmap || !ret->mprotect || !ret->munmap || !ret->dlopen || !ret->dlsym ||
-	    !ret->trampoline)
-		return error_set(err, ENOEXEC, "its C library has not all the functions that are needed to "
+	if (!ret->mmap || !ret->mprotect || !ret->munmap || !ret->dlopen || !ret->dlsym || !ret->trampoline)
+		return error_set(err, ENOEXEC,
+				 "its C library has not all the functions that are needed to "
 				 "load a library");
 	return 0;
 }

@@ -10,9 +10,9 @@
 struct functions {
 	uint64_t mmap, mprotect, munmap;
 	uint64_t dlopen, dlsym;
-	uint64_t dlerror; /* 0: there is none, because libdl is not loaded (glibc before 2.34) */
-	uint64_t mode;             /* for dlopen */
-	uint64_t pthread_create;   /* 0: none, because libpthread is not loaded */
+	uint64_t dlerror;        /* 0: there is none, because libdl is not loaded (glibc before 2.34) */
+	uint64_t mode;           /* for dlopen */
+	uint64_t pthread_create; /* 0: none, because libpthread is not loaded */
 	uint64_t pthread_self, pthread_detach;
 	uint64_t trampoline;
 };

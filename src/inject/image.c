@@ -31,8 +31,7 @@ int image_read(const struct image *image, uint64_t address, void *to, size_t siz
 
 int image_write(const struct image *image, uint64_t address, const void *from, size_t size)
 {
-	struct iovec local = { (void *)(uintptr_t)from, size },
-		     remote = { (void *)(uintptr_t)address, size };
+	struct iovec local = { (void *)(uintptr_t)from, size }, remote = { (void *)(uintptr_t)address, size };
 	ssize_t n = size ? process_vm_writev(image->pid, &local, 1, &remote, 1, 0) : 0;
 
 	if (n < 0)
@@ -59,8 +58,7 @@ static void find_role(struct image *image, struct image_object *object)
 		return;
 	object->role_known = 1;
 	object->role = OBJECT_PLAIN;
-	if (strncmp(name, "ld-linux", 8) == 0 ||
-	    (strncmp(name, "ld-2.", 5) == 0 && strstr(name, ".so"))) {
+	if (strncmp(name, "ld-linux", 8) == 0 || (strncmp(name, "ld-2.", 5) == 0 && strstr(name, ".so"))) {
 		object->role = OBJECT_LINKER;
 	} else if (dynsym_open(&symbols, image, object->base) == 0) {
 		if (dynsym_find(&symbols, "gnu_get_libc_version", &address) == 0)
@@ -79,8 +77,7 @@ static int32_t object_number(struct image *image, const struct image_object *wan
 
 	for (size_t i = image->object_count; i-- > 0;) {
 		object = image->objects[i];
-		if (object->inode == wanted->inode && object->device == wanted->device &&
-		    (object->base == wanted->base || !wanted->base) &&
+		if (object->inode == wanted->inode && object->device == wanted->device && (object->base == wanted->base || !wanted->base) &&
 		    strcmp(object->path, wanted->path) == 0)
 			return (int32_t)i;
 	}
@@ -105,9 +102,8 @@ static int parse_line(char *line, struct image_mapping *m, struct image_object *
 	int path = 0;
 
 	line[strcspn(line, "\n")] = '\0';
-	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %x:%x %" SCNu64 " %n", &m->start,
-		   &m->end, permissions, &m->offset, &major_number, &minor_number, &object->inode,
-		   &path) != 7 ||
+	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %x:%x %" SCNu64 " %n", &m->start, &m->end, permissions, &m->offset,
+		   &major_number, &minor_number, &object->inode, &path) != 7 ||
 	    !path || m->end <= m->start)
 		return -EBADMSG;
 	m->readable = permissions[0] == 'r';
@@ -122,18 +118,15 @@ static int parse_line(char *line, struct image_mapping *m, struct image_object *
 /* A file's parts are told one after the other, beginning with its beginning. */
 static void take_mapping(struct image *image, struct image_mapping *m, struct image_object *wanted)
 {
-	const struct image_mapping *last =
-		image->mapping_count ? &image->mappings[image->mapping_count - 1] : NULL;
-	const struct image_object *before =
-		last && last->object >= 0 ? image->objects[last->object] : NULL;
+	const struct image_mapping *last = image->mapping_count ? &image->mappings[image->mapping_count - 1] : NULL;
+	const struct image_object *before = last && last->object >= 0 ? image->objects[last->object] : NULL;
 
 	m->object = -1;
 	if (wanted->path[0] != '/' && strcmp(wanted->path, "[vdso]") != 0)
 		return;
 	if (m->offset == 0 || wanted->path[0] == '[')
 		wanted->base = m->start;
-	else if (before && before->inode == wanted->inode && before->device == wanted->device &&
-		 strcmp(before->path, wanted->path) == 0)
+	else if (before && before->inode == wanted->inode && before->device == wanted->device && strcmp(before->path, wanted->path) == 0)
 		wanted->base = before->base;
 	m->object = object_number(image, wanted);
 }
@@ -180,8 +173,7 @@ int image_refresh(struct image *image, struct error *err)
 		memcpy(old, image->mappings, old_count * sizeof(*old));
 	r = read_lines(image, maps);
 	fclose(maps);
-	same = old && old_count == image->mapping_count &&
-	       memcmp(old, image->mappings, old_count * sizeof(*old)) == 0;
+	same = old && old_count == image->mapping_count && memcmp(old, image->mappings, old_count * sizeof(*old)) == 0;
 	free(old);
 	if (r < 0)
 		return error_set(err, ENOMEM, "out of memory");
@@ -244,9 +236,7 @@ const struct image_mapping *image_find(const struct image *image, uint64_t addre
 		else
 			high = middle;
 	}
-	return low < image->mapping_count && image->mappings[low].start <= address
-		       ? &image->mappings[low]
-		       : NULL;
+	return low < image->mapping_count && image->mappings[low].start <= address ? &image->mappings[low] : NULL;
 }
 
 struct image_object *image_object_at(struct image *image, uint64_t address)
@@ -302,11 +292,10 @@ static struct elf_file *rebuild(const struct image *image, const struct image_ob
 	for (int pass = 0; pass < 2; pass++) {
 		for (size_t i = 0; i < image->mapping_count; i++) {
 			const struct image_mapping *m = &image->mappings[i];
-			uint64_t length = m->end - m->start,
-				 at = object->path[0] == '[' ? 0 : m->offset;
+			uint64_t length = m->end - m->start, at = object->path[0] == '[' ? 0 : m->offset;
 
-			if (m->object < 0 || image->objects[m->object] != object || m->writable ||
-			    !m->readable || length > REBUILT_LIMIT || at > REBUILT_LIMIT)
+			if (m->object < 0 || image->objects[m->object] != object || m->writable || !m->readable || length > REBUILT_LIMIT ||
+			    at > REBUILT_LIMIT)
 				continue;
 			if (pass == 0 && at + length > size)
 				size = at + length;

@@ -12,16 +12,16 @@
 
 enum object_role {
 	OBJECT_PLAIN,
-	OBJECT_LINKER,     /* ld.so */
+	OBJECT_LINKER, /* ld.so */
 	OBJECT_LIBC,
-	OBJECT_ALLOCATOR   /* brings a malloc() of its own */
+	OBJECT_ALLOCATOR /* brings a malloc() of its own */
 };
 
 struct image_object {
 	char *path;
 	uint64_t inode;
 	uint64_t device;
-	uint64_t base;         /* where the beginning of the file is mapped; 0: nowhere */
+	uint64_t base; /* where the beginning of the file is mapped; 0: nowhere */
 	enum object_role role;
 	uint8_t role_known;
 	uint8_t program;       /* the program itself, not a library */
@@ -33,14 +33,14 @@ struct image_object {
 struct image_mapping {
 	uint64_t start, end;
 	uint64_t offset;
-	int32_t object;        /* -1: no file */
+	int32_t object; /* -1: no file */
 	uint8_t readable, writable, executable;
-	uint8_t stack;         /* the first thread's */
+	uint8_t stack; /* the first thread's */
 };
 
 struct image {
-	pid_t pid;             /* a thread whose /proc entry is complete */
-	uint64_t generation;   /* another one whenever the mappings have changed */
+	pid_t pid;                      /* a thread whose /proc entry is complete */
+	uint64_t generation;            /* another one whenever the mappings have changed */
 	struct image_mapping *mappings; /* rising */
 	size_t mapping_count, mapping_room;
 	struct image_object **objects;

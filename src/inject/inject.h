@@ -12,8 +12,8 @@
 /* Why no library can be loaded into a process that could otherwise be looked at. */
 enum inject_obstacle {
 	INJECT_NO_OBSTACLE = 0,
-	INJECT_STATIC,        /* no dynamic linker in it */
-	INJECT_OTHER_LIBC,    /* musl, bionic */
+	INJECT_STATIC,     /* no dynamic linker in it */
+	INJECT_OTHER_LIBC, /* musl, bionic */
 	INJECT_32BIT,
 	INJECT_SANITIZER,     /* its threads must be started by it */
 	INJECT_SECCOMP,       /* system calls are filtered, and not as ours are */
@@ -26,7 +26,7 @@ enum inject_obstacle {
 struct inject_report {
 	enum inject_obstacle obstacle;
 	char reason[256]; /* half a sentence: "is statically linked"; empty without an obstacle */
-	uint32_t tracer;      /* 0: none */
+	uint32_t tracer;  /* 0: none */
 	char tracer_name[32];
 	uint32_t threads;
 };
@@ -52,7 +52,7 @@ int inject_examine(pid_t pid, struct inject_report *ret, struct error *err);
  *   -EOWNERDEAD it died after something in it had been changed, of a signal as faults bring it about
  *   -ENODATA    it ended then, and how is not known
  * The work is done by a child process of the caller, which has ended when this returns. */
-int inject_call(pid_t pid, const char *library, const char *function, const void *argument, size_t size,
-		int timeout_ms, int64_t *ret_value, struct error *err);
+int inject_call(pid_t pid, const char *library, const char *function, const void *argument, size_t size, int timeout_ms, int64_t *ret_value,
+		struct error *err);
 
 #endif

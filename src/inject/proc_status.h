@@ -7,16 +7,16 @@
 #include <sys/types.h>
 
 struct proc_status {
-	char state;            /* R, S, D, T, t, Z, X, I */
-	uint32_t group;        /* the process a thread belongs to */
+	char state;     /* R, S, D, T, t, Z, X, I */
+	uint32_t group; /* the process a thread belongs to */
 	uint32_t parent;
 	uint32_t tracer;
-	uint32_t user;         /* effective */
+	uint32_t user; /* effective */
 	uint32_t threads;
-	uint32_t seccomp;      /* 0, 1 strict, 2 filter */
-	uint32_t filters;      /* how many; 0 also where the kernel does not tell */
+	uint32_t seccomp; /* 0, 1 strict, 2 filter */
+	uint32_t filters; /* how many; 0 also where the kernel does not tell */
 	uint8_t has_memory;
-	uint8_t kernel;        /* a thread of the kernel */
+	uint8_t kernel; /* a thread of the kernel */
 	uint8_t shadow_stack;
 	char name[64];
 };

@@ -7,8 +7,7 @@
 
 int restart_pending(long result)
 {
-	return result == -ERESTARTSYS || result == -ERESTARTNOINTR || result == -ERESTARTNOHAND ||
-	       result == -ERESTART_RESTARTBLOCK;
+	return result == -ERESTARTSYS || result == -ERESTARTNOINTR || result == -ERESTARTNOHAND || result == -ERESTART_RESTARTBLOCK;
 }
 
 int restart_allowed(long call)

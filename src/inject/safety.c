@@ -21,7 +21,6 @@
 #define STACK_LIMIT (1u << 20)
 #define FUNCTIONS_LIMIT (1u << 20)
 
-
 #ifndef PTRACE_GET_RSEQ_CONFIGURATION
 #define PTRACE_GET_RSEQ_CONFIGURATION 0x420f
 #endif
@@ -45,7 +44,7 @@ struct safety {
 	size_t function_count, function_room;
 	uint64_t *frames;
 	/* What was seen of a thread. */
-	const char *obvious;        /* a reason that needs no walk */
+	const char *obvious; /* a reason that needs no walk */
 	arch_thread_registers registers;
 	uint8_t *stack;
 	size_t stack_size;
@@ -53,6 +52,7 @@ struct safety {
 
 /* What allocates, starts or ends threads and processes, loads libraries, or changes the user of all
  * threads; without the underscores and "libc_" that some of their names begin with; as patterns. */
+/* clang-format off */
 static const char *const dangerous[] = {
 	"malloc*", "free", "cfree", "calloc", "realloc*", "memalign", "aligned_alloc", "posix_memalign",
 	"valloc", "pvalloc", "mallinfo*", "mallopt", "freeres*", "morecore",
@@ -63,6 +63,7 @@ static const char *const dangerous[] = {
 	"set*id", "setgroups", "initgroups",
 	"longjmp", "siglongjmp", "swapcontext", "setcontext", "makecontext",
 };
+/* clang-format on */
 static const char *const dangerous_unless_waiting[] = { "pthread_*join*", "thrd_join" };
 
 static int is_one_of(const char *name, const char *const *patterns, size_t count)
@@ -94,8 +95,7 @@ static void take_function(void *context, const char *name, uint64_t start, uint6
 		return;
 	if (!ARRAY_ROOM(s->functions, s->function_count, s->function_room, 1))
 		return;
-	s->functions[s->function_count++] =
-		(struct function){ start, start + size, danger_of(name) };
+	s->functions[s->function_count++] = (struct function){ start, start + size, danger_of(name) };
 }
 
 static int by_start(const void *a, const void *b)
@@ -112,8 +112,7 @@ static void merge_functions(struct safety *s)
 
 	qsort(s->functions, s->function_count, sizeof(*s->functions), by_start);
 	for (size_t i = 0; i < s->function_count; i++) {
-		struct function *f = &s->functions[i],
-				*last = kept ? &s->functions[kept - 1] : NULL;
+		struct function *f = &s->functions[i], *last = kept ? &s->functions[kept - 1] : NULL;
 
 		if (!last || last->start != f->start) {
 			s->functions[kept++] = *f;
@@ -167,8 +166,7 @@ int safety_new(struct safety **ret, struct image *image, struct error *err)
 		safety_free(s);
 		return error_set(err, ENOMEM, "out of memory");
 	}
-	if (!libc || dynsym_open(&symbols, image, libc->base) < 0 ||
-	    dynsym_each(&symbols, take_function, s) < 0) {
+	if (!libc || dynsym_open(&symbols, image, libc->base) < 0 || dynsym_each(&symbols, take_function, s) < 0) {
 		safety_free(s);
 		return error_set(err, ENOEXEC, "no symbols of the C library are found in it");
 	}
@@ -196,8 +194,7 @@ static int find_code(void *context, uint64_t address, int sure, struct unwind_pl
 	ret->row = NULL;
 	ret->cfi = object ? object->cfi : NULL;
 	if (file && object->cfi &&
-	    elf_file_address(file, (object->path[0] == '[' ? 0 : m->offset) + (address - m->start),
-			     &elf_address) == 0)
+	    elf_file_address(file, (object->path[0] == '[' ? 0 : m->offset) + (address - m->start), &elf_address) == 0)
 		ret->row = cfi_read(object->cfi, file, elf_address);
 	return 0;
 }
@@ -205,7 +202,7 @@ static int find_code(void *context, uint64_t address, int sure, struct unwind_pl
 /* Where a thread sleeps until something happens. */
 struct waiting {
 	int waits;
-	int for_lock;  /* or for another thread: it may hold something meanwhile */
+	int for_lock; /* or for another thread: it may hold something meanwhile */
 };
 
 /* The allocator and the linker sleep for locks only, with FUTEX_WAIT; condition variables,
@@ -222,11 +219,9 @@ static struct waiting is_waiting(const struct safety *s, const arch_thread_regis
 	if (call == SYS_futex) {
 		object = image_object_at(s->image, arch_thread_pc(r));
 		w.for_lock = 1;
-		if (object && object->role != OBJECT_PLAIN &&
-		    (arch_thread_call_argument(r, 1) & FUTEX_CMD_MASK) != FUTEX_WAIT_BITSET)
+		if (object && object->role != OBJECT_PLAIN && (arch_thread_call_argument(r, 1) & FUTEX_CMD_MASK) != FUTEX_WAIT_BITSET)
 			w.waits = 0;
-	} else if (call == SYS_nanosleep || call == SYS_clock_nanosleep ||
-		   call == SYS_sched_yield) {
+	} else if (call == SYS_nanosleep || call == SYS_clock_nanosleep || call == SYS_sched_yield) {
 		w.for_lock = 1;
 	}
 	return w;
@@ -236,8 +231,14 @@ static struct waiting is_waiting(const struct safety *s, const arch_thread_regis
  * interrupted by us unseen. */
 static int in_restartable_section(const struct safety *s, pid_t thread, uint64_t pc)
 {
-	struct { uint64_t area; uint32_t size, signature, flags, padding; } configuration = { 0 };
-	struct { uint32_t version, flags; uint64_t start, length, abort; } section;
+	struct {
+		uint64_t area;
+		uint32_t size, signature, flags, padding;
+	} configuration = { 0 };
+	struct {
+		uint32_t version, flags;
+		uint64_t start, length, abort;
+	} section;
 	const size_t size = sizeof(configuration);
 	uint64_t current = 0;
 
@@ -287,8 +288,7 @@ static int in_libc(const struct safety *s, uint32_t i)
 /* Consecutive frames of the C library, from `from` on; returns how many. Those without a name may
  * be anything: they are harmless where every thread begins (the first one in _start, which is the
  * program's), or when the thread waits. */
-static uint32_t check_libc(const struct safety *s, uint32_t from, uint32_t count, struct waiting w,
-			   uint8_t cut, const char **why)
+static uint32_t check_libc(const struct safety *s, uint32_t from, uint32_t count, struct waiting w, uint8_t cut, const char **why)
 {
 	int waits = from == 0 && w.waits, unknown = 0;
 	uint32_t end = from;
@@ -305,8 +305,7 @@ static uint32_t check_libc(const struct safety *s, uint32_t from, uint32_t count
 	return end - from;
 }
 
-static const char *check_frames(const struct safety *s, uint32_t count, struct waiting w,
-				uint8_t cut)
+static const char *check_frames(const struct safety *s, uint32_t count, struct waiting w, uint8_t cut)
 {
 	const char *why = NULL;
 
@@ -321,8 +320,7 @@ static const char *check_frames(const struct safety *s, uint32_t count, struct w
 			why = "is in the dynamic linker";
 		/* A program with an allocator of its own: nothing is known of its parts, but
 		 * allocators do not wait for events. */
-		if (object && object->role == OBJECT_ALLOCATOR &&
-		    !(object->program && w.waits && !w.for_lock))
+		if (object && object->role == OBJECT_ALLOCATOR && !(object->program && w.waits && !w.for_lock))
 			why = "is in an allocator";
 		i++;
 	}

@@ -20,7 +20,7 @@
 #define PAUSE_LIMIT_NS 4000000
 #define ANSWER_PAUSE_NS 300000
 #define VISITOR_PAUSE_NS 1000000
-#define VISITOR_PATIENCE 5000u   /* pauses, until it believes that nobody will fetch its answer */
+#define VISITOR_PATIENCE 5000u /* pauses, until it believes that nobody will fetch its answer */
 #define LEAVING_NS 500000000ll
 #define DYING_NS 1000000000ll
 
@@ -32,10 +32,10 @@ struct visitor {
 	struct functions functions;
 	struct safety *safety;
 	struct borrowed borrowed;
-	uint64_t code, data;     /* in the process; the code comes first, in the same mapping */
+	uint64_t code, data; /* in the process; the code comes first, in the same mapping */
 	uint64_t size;
-	pid_t thread;            /* ours, in the process */
-	int touched;             /* something of the process's was changed */
+	pid_t thread; /* ours, in the process */
+	int touched;  /* something of the process's was changed */
 	pid_t last_tried;
 	unsigned refused;
 	const char *last_reason;
@@ -142,27 +142,28 @@ static int choose_thread(struct visitor *v, struct error *err)
 	if (r == -ESRCH)
 		return error_set(err, ESRCH, "process %d has ended", (int)v->request->pid);
 	if (r < 0 && !v->last_reason && v->refused)
-		return error_set(err, EPERM, "process %d may not be traced (another tracer, or no "
-				 "CAP_SYS_PTRACE)", (int)v->request->pid);
-	if (r < 0 && v->last_reason)
-		return error_set(err, EAGAIN, "no thread of process %d could be borrowed in time: the last one "
-				 "looked at, %d, %s", (int)v->request->pid, (int)v->last_tried,
-				 v->last_reason);
-	if (r < 0)
-		return error_set(err, EAGAIN, "no thread of process %d could be stopped in time",
+		return error_set(err, EPERM,
+				 "process %d may not be traced (another tracer, or no "
+				 "CAP_SYS_PTRACE)",
 				 (int)v->request->pid);
+	if (r < 0 && v->last_reason)
+		return error_set(err, EAGAIN,
+				 "no thread of process %d could be borrowed in time: the last one "
+				 "looked at, %d, %s",
+				 (int)v->request->pid, (int)v->last_tried, v->last_reason);
+	if (r < 0)
+		return error_set(err, EAGAIN, "no thread of process %d could be stopped in time", (int)v->request->pid);
 	return 0;
 }
 
-static int call(struct visitor *v, uint64_t function, const uint64_t arguments[6], long number,
-		long or_number, int64_t *ret, struct error *err)
+static int call(struct visitor *v, uint64_t function, const uint64_t arguments[6], long number, long or_number, int64_t *ret,
+		struct error *err)
 {
 	int r = borrow_call(&v->borrowed, function, arguments, number, or_number, ret);
 
 	if (r == -EFAULT)
-		return error_set(err, EFAULT,
-				 "a call in process %d failed; its thread %d is as it was",
-				 (int)v->request->pid, (int)v->borrowed.thread);
+		return error_set(err, EFAULT, "a call in process %d failed; its thread %d is as it was", (int)v->request->pid,
+				 (int)v->borrowed.thread);
 	return r < 0 ? error_set(err, ESRCH, "process %d has ended", (int)v->request->pid) : 0;
 }
 
@@ -174,17 +175,14 @@ static uint64_t round_up(uint64_t size, uint64_t to)
 static int make_room(struct visitor *v, struct error *err)
 {
 	const struct visit_request *q = v->request;
-	uint64_t size = PAGE + sizeof(struct arch_visit) + strlen(q->library) +
-			strlen(q->function) + q->size + 64;
+	uint64_t size = PAGE + sizeof(struct arch_visit) + strlen(q->library) + strlen(q->function) + q->size + 64;
 	int64_t address;
 
 	v->size = round_up(size, PAGE);
-	TRY(call(v, v->functions.mmap,
-		 (uint64_t[6]){ 0, v->size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, (uint64_t)-1, 0 },
+	TRY(call(v, v->functions.mmap, (uint64_t[6]){ 0, v->size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, (uint64_t)-1, 0 },
 		 SYS_mmap, SYS_mmap, &address, err));
 	if (address < 0)
-		return error_set_errno(err, (int)-address, "process %d gets no memory",
-				       (int)q->pid);
+		return error_set_errno(err, (int)-address, "process %d gets no memory", (int)q->pid);
 	v->code = (uint64_t)address;
 	v->data = v->code + PAGE;
 	return 0;
@@ -195,8 +193,7 @@ static int drop_room(struct visitor *v, int r)
 	int64_t ignored;
 
 	if (!v->borrowed.gone)
-		call(v, v->functions.munmap, (uint64_t[6]){ v->code, v->size }, SYS_munmap,
-		     SYS_munmap, &ignored, NULL);
+		call(v, v->functions.munmap, (uint64_t[6]){ v->code, v->size }, SYS_munmap, SYS_munmap, &ignored, NULL);
 	return r;
 }
 
@@ -204,18 +201,14 @@ static int drop_room(struct visitor *v, int r)
 static int fill_room(struct visitor *v, struct error *err)
 {
 	const struct visit_request *q = v->request;
-	size_t code_size = (size_t)(visit_code_end - visit_code_begin),
-	       at = sizeof(struct arch_visit);
+	size_t code_size = (size_t)(visit_code_end - visit_code_begin), at = sizeof(struct arch_visit);
 	uint8_t *data = calloc(1, v->size - PAGE);
 	struct arch_visit visit = {
-		.detach = q->no_thread || !v->functions.pthread_create
-				  ? 0
-				  : v->functions.pthread_detach,
+		.detach = q->no_thread || !v->functions.pthread_create ? 0 : v->functions.pthread_detach,
 		.self = v->functions.pthread_self,
 		.dlopen = v->functions.dlopen,
 		.dlsym = v->functions.dlsym,
-		.dlerror = v->functions.dlerror ? v->functions.dlerror
-						: v->code + code_size - ARCH_VISIT_NOTHING,
+		.dlerror = v->functions.dlerror ? v->functions.dlerror : v->code + code_size - ARCH_VISIT_NOTHING,
 		.munmap = v->functions.munmap,
 		.mode = v->functions.mode,
 		.pages = v->code,
@@ -248,14 +241,11 @@ static int fill_room(struct visitor *v, struct error *err)
 static int make_executable(struct visitor *v, struct error *err)
 {
 	int64_t result;
-	int r = call(v, v->functions.mprotect,
-		     (uint64_t[6]){ v->code, PAGE, PROT_READ | PROT_EXEC }, SYS_mprotect,
-		     SYS_mprotect, &result, err);
+	int r = call(v, v->functions.mprotect, (uint64_t[6]){ v->code, PAGE, PROT_READ | PROT_EXEC }, SYS_mprotect, SYS_mprotect, &result,
+		     err);
 
 	if (r == 0 && result < 0)
-		return error_set_errno(err, (int)-result,
-				       "process %d may not have executable memory (SELinux?)",
-				       (int)v->request->pid);
+		return error_set_errno(err, (int)-result, "process %d may not have executable memory (SELinux?)", (int)v->request->pid);
 	return r;
 }
 
@@ -264,17 +254,16 @@ static int start_thread(struct visitor *v, struct error *err)
 {
 	int64_t thread;
 
-	TRY(call(v, v->functions.pthread_create, (uint64_t[6]){ v->code + v->size - 16, 0, v->code, v->data },
-		 SYS_clone, SYS_clone3, &thread, err));
+	TRY(call(v, v->functions.pthread_create, (uint64_t[6]){ v->code + v->size - 16, 0, v->code, v->data }, SYS_clone, SYS_clone3,
+		 &thread, err));
 	if (thread <= 0)
-		return error_set_errno(err, thread == -ENOSYS ? EAGAIN : (int)-thread,
-				       "process %d can start no thread", (int)v->request->pid);
+		return error_set_errno(err, thread == -ENOSYS ? EAGAIN : (int)-thread, "process %d can start no thread",
+				       (int)v->request->pid);
 	v->thread = (pid_t)thread;
 	return 0;
 }
 
-static int read_answer(struct visitor *v, const struct arch_visit *visit, int64_t *ret_value,
-		       struct error *err)
+static int read_answer(struct visitor *v, const struct arch_visit *visit, int64_t *ret_value, struct error *err)
 {
 	char text[512] = "";
 
@@ -285,8 +274,7 @@ static int read_answer(struct visitor *v, const struct arch_visit *visit, int64_
 	if (visit->message)
 		image_read_text(&v->image, visit->message, text, sizeof(text));
 	return error_set(err, ELIBACC, "process %d cannot %s %s%s%s", (int)v->request->pid,
-			 visit->state == VISIT_NO_LIBRARY ? "load" : "find the function of",
-			 v->request->library, *text ? ": " : "", text);
+			 visit->state == VISIT_NO_LIBRARY ? "load" : "find the function of", v->request->library, *text ? ": " : "", text);
 }
 
 static void let_visitor_go(struct visitor *v)
@@ -309,11 +297,8 @@ static int await_answer(struct visitor *v, int64_t *ret_value, struct error *err
 
 	while (visit_now() < v->request->deadline) {
 		/* Another program may have come into its place (exec), with something else there. */
-		if (image_read(&v->image, v->data, &visit, sizeof(visit)) < 0 ||
-		    visit.pages != v->code || visit.pages_size != v->size)
-			return error_set(err, ESRCH,
-					 "process %d has ended, or has become another program",
-					 (int)v->request->pid);
+		if (image_read(&v->image, v->data, &visit, sizeof(visit)) < 0 || visit.pages != v->code || visit.pages_size != v->size)
+			return error_set(err, ESRCH, "process %d has ended, or has become another program", (int)v->request->pid);
 		if (visit.state >= VISIT_DONE) {
 			r = read_answer(v, &visit, ret_value, err);
 			let_visitor_go(v);
@@ -322,11 +307,8 @@ static int await_answer(struct visitor *v, int64_t *ret_value, struct error *err
 		pause_ns(ANSWER_PAUSE_NS);
 	}
 	image_write(&v->image, v->data + offsetof(struct arch_visit, leave), &leave, sizeof(leave));
-	return error_set(err, ETIMEDOUT, "process %d has not loaded %s in time: %s",
-			 (int)v->request->pid, v->request->library,
-			 visit.state == VISIT_BEGUN
-				 ? "the dynamic linker or the function does not return"
-				 : "its new thread does not run");
+	return error_set(err, ETIMEDOUT, "process %d has not loaded %s in time: %s", (int)v->request->pid, v->request->library,
+			 visit.state == VISIT_BEGUN ? "the dynamic linker or the function does not return" : "its new thread does not run");
 }
 
 static int call_in_borrowed_thread(struct visitor *v, int64_t *ret_value, struct error *err)
@@ -338,8 +320,7 @@ static int call_in_borrowed_thread(struct visitor *v, int64_t *ret_value, struct
 	TRY(call(v, v->code, (uint64_t[6]){ v->data }, -1, -1, &ignored, err));
 	r = image_read(&v->image, v->data, &visit, sizeof(visit));
 	if (r < 0)
-		return error_set_errno(err, -r, "cannot read from process %d",
-				       (int)v->request->pid);
+		return error_set_errno(err, -r, "cannot read from process %d", (int)v->request->pid);
 	return read_answer(v, &visit, ret_value, err);
 }
 
@@ -378,8 +359,7 @@ struct course {
 };
 
 /* `living`: a thread of the process whose /proc entry is complete. */
-static int visit_by(const struct visit_request *request, pid_t living, struct course *ret,
-		    int64_t *ret_value, struct error *err)
+static int visit_by(const struct visit_request *request, pid_t living, struct course *ret, int64_t *ret_value, struct error *err)
 {
 	struct visitor *v = calloc(1, sizeof(*v));
 	int r;
@@ -411,12 +391,9 @@ static int is_dying(pid_t pid)
 static int dead(pid_t pid, enum ending ending, struct error *err)
 {
 	switch (ending) {
-	case ENDING_FAULT:
-		return error_set(err, EOWNERDEAD, "process %d died while a call was made in it", (int)pid);
-	case ENDING_UNKNOWN:
-		return error_set(err, ENODATA, "process %d ended while a call was made in it", (int)pid);
-	case ENDING_BY_ITSELF:
-		break;
+	case ENDING_FAULT: return error_set(err, EOWNERDEAD, "process %d died while a call was made in it", (int)pid);
+	case ENDING_UNKNOWN: return error_set(err, ENODATA, "process %d ended while a call was made in it", (int)pid);
+	case ENDING_BY_ITSELF: break;
 	}
 	return error_set(err, ESRCH, "process %d has ended", (int)pid);
 }

@@ -15,8 +15,8 @@ struct visit_request {
 	const char *function;
 	const void *argument;
 	size_t size;
-	int64_t deadline;        /* ns of CLOCK_MONOTONIC */
-	uint8_t no_thread;       /* the borrowed thread itself makes the call: none can be started */
+	int64_t deadline;  /* ns of CLOCK_MONOTONIC */
+	uint8_t no_thread; /* the borrowed thread itself makes the call: none can be started */
 };
 
 int64_t visit_now(void);
@@ -24,7 +24,6 @@ int64_t visit_now(void);
 int visit(const struct visit_request *request, int64_t *ret_value, struct error *err);
 
 /* call.c: inject_call() with a choice. */
-int inject_call_as(struct visit_request *request, int timeout_ms, int64_t *ret_value,
-		   struct error *err);
+int inject_call_as(struct visit_request *request, int timeout_ms, int64_t *ret_value, struct error *err);
 
 #endif

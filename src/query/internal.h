@@ -21,8 +21,8 @@ struct query {
 	struct canon canon;
 	struct native_tables natives;
 	struct nsys_others others;
-	struct stack_tree *stacks; /* NULL until asked for */
-	struct torch_ops *torch;   /* the same */
+	struct stack_tree *stacks;     /* NULL until asked for */
+	struct torch_ops *torch;       /* the same */
 	struct column_lookup *lookups; /* indexes that joins asked for */
 	/* The same, by whichever thread comes first. */
 	pthread_mutex_t loading;
@@ -45,8 +45,8 @@ int mapped_table_has_rows(struct query *q, const struct mapped_table *t);
 #define TABLE_FUNCTION(name, module) extern const sqlite3_module module;
 #define MODULE(name, module) extern const sqlite3_module module;
 #define FUNCTION(name, arguments, function) void function(sqlite3_context *context, int argc, sqlite3_value **argv);
-#define AGGREGATE(name, arguments, step, final)                                          \
-	void step(sqlite3_context *context, int argc, sqlite3_value **argv);              \
+#define AGGREGATE(name, arguments, step, final) \
+	void step(sqlite3_context *context, int argc, sqlite3_value **argv); \
 	void final(sqlite3_context *context);
 #include "query/functions.def"
 /* Tables that are always there; an SQLite result code. */

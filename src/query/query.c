@@ -113,16 +113,16 @@ static int register_all(struct query *q)
 		r = sqlite3_create_module_v2(q->db, modules[i].name, modules[i].module, q, NULL);
 	for (size_t i = 0; i < COUNT_OF(functions) && r == SQLITE_OK; i++)
 		r = sqlite3_create_function_v2(q->db, functions[i].name, functions[i].arguments,
-					       SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS, NULL,
-					       functions[i].function, functions[i].step, functions[i].final, NULL);
+					       SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS, NULL, functions[i].function,
+					       functions[i].step, functions[i].final, NULL);
 	return r;
 }
 
 static int open_database(struct query *q, struct error *err)
 {
 	/* A connection belongs to one thread: no locks. Exports attach their file by a URI. */
-	int r = sqlite3_open_v2(":memory:", &q->db,
-				SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_URI, NULL);
+	int r = sqlite3_open_v2(":memory:", &q->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_URI,
+				NULL);
 
 	/* Sorts go through files in runs of 8 MiB, page by page: less makes too many runs, more does not fit a CPU's cache. */
 	if (r == SQLITE_OK)

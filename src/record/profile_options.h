@@ -54,15 +54,15 @@ struct cuda_options {
 #include "record/profile_options.def"
 	bool graph_nodes;
 	bool event_times;
-	int64_t backtrace_ns[4];      /* calls at least this long come with their stack; negative: none */
-	const char *agent_path;       /* absolute path of libsonde-cuda.so, NULL: not found */
-	bool asked;                   /* on the command line, not by default */
+	int64_t backtrace_ns[4]; /* calls at least this long come with their stack; negative: none */
+	const char *agent_path;  /* absolute path of libsonde-cuda.so, NULL: not found */
+	bool asked;              /* on the command line, not by default */
 };
 
 /* What the recorder reads of the GPUs themselves. */
 struct gpu_options {
-	int64_t nvml_hz;              /* 0: nothing */
-	bool nvml_given;              /* asked for, not by default: what is missing is told of */
+	int64_t nvml_hz; /* 0: nothing */
+	bool nvml_given; /* asked for, not by default: what is missing is told of */
 #define GPU(type, field, ...) OPTION_FIELD_##type field;
 #include "record/profile_options.def"
 };
@@ -89,7 +89,7 @@ struct flight_slow {
 
 struct flight_options {
 	bool on;
-	int64_t keep_ns;          /* 0: as much as goes into keep_bytes */
+	int64_t keep_ns; /* 0: as much as goes into keep_bytes */
 	uint64_t keep_bytes;
 	int64_t trigger_max;
 	struct nvtx_capture marks[FLIGHT_NAMES];
@@ -107,11 +107,11 @@ struct profile_options {
 	/* The program: argv ends with NULL; program is the file argv[0] was found as. */
 	char *const *argv;
 	const char *program;
-	pid_t attach_pid;    /* it runs already; 0: it is started */
+	pid_t attach_pid;           /* it runs already; 0: it is started */
 	const char *attach_without; /* why it gets no agents; NULL: it does */
-	bool children;       /* ... and processes below it, present and to come, are recorded too */
+	bool children;              /* ... and processes below it, present and to come, are recorded too */
 
-	uint64_t trace; /* TRACE_BIT()s of what to record */
+	uint64_t trace;   /* TRACE_BIT()s of what to record */
 	bool trace_given; /* on the command line, not by default */
 
 	struct osrt_options osrt;
@@ -126,14 +126,14 @@ struct profile_options {
 	uint32_t capture_repeats; /* windows before capture_end takes effect */
 
 	struct flight_options flight;
-	bool interactive;    /* nothing is recorded until another command says so: record/control/steering.h */
+	bool interactive;                        /* nothing is recorded until another command says so: record/control/steering.h */
 	const struct steer_request *first_start; /* ... but for the first capture, which begins with the program; NULL: none */
 
 	/* Signal to the target's process group when the recording ends before the
 	 * processes do; 0 leaves them running. */
 	int kill_signal;
-	bool kill_given; /* on the command line, not by default */
-	const char *const *env;   /* "NAME=value", set on top of what is inherited */
+	bool kill_given;        /* on the command line, not by default */
+	const char *const *env; /* "NAME=value", set on top of what is inherited */
 	size_t env_count;
 
 	/* Gives the absolute path of the report. It may depend on the pid of the program
@@ -141,8 +141,8 @@ struct profile_options {
 	 * default name). Returns the number taken, 0 if the name has none, or a negative
 	 * errno. A recorder that finds the file of a numbered name taken after all asks
 	 * again from the number after it. */
-	int (*output_path)(const struct profile_options *options, pid_t pid, int first_number,
-			   char *ret_path, size_t path_size, struct error *err);
+	int (*output_path)(const struct profile_options *options, pid_t pid, int first_number, char *ret_path, size_t path_size,
+			   struct error *err);
 
 	/* Told in the process that called record_run() each time a window has opened, the program's run being under way. It must not
 	 * wait for anything. NULL: nobody wants to know. */
@@ -160,7 +160,7 @@ struct profile_options {
 	 * called in the process that called record_run() when `key_fd` is readable, or the process has been continued; returns how often
 	 * the key was pressed, -1 when there will be no more. */
 	const char *hotkey;
-	int key_fd;               /* -1: none */
+	int key_fd; /* -1: none */
 	int (*key_pressed)(void *listener);
 	void *key_listener;
 
@@ -171,7 +171,7 @@ struct profile_options {
 	int (*kernel_progress)(void *listener);
 	void *progress_listener;
 
-	const char *agent_path;   /* absolute path of libsonde.so, NULL: not found */
+	const char *agent_path; /* absolute path of libsonde.so, NULL: not found */
 
 	/* The whole command line as typed, and warnings already shown (options that are not
 	 * built yet ...): the recorder stores both in the report. */

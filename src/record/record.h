@@ -19,7 +19,7 @@ struct profile_options;
 
 /* What 'start' wants done with a report that is complete. The recorder only hands it on to who tells of the report. */
 struct record_after {
-	uint64_t exports;             /* bits, as the command line counts types */
+	uint64_t exports; /* bits, as the command line counts types */
 	uint32_t stats;
 	uint32_t overwrite;
 };
@@ -28,21 +28,21 @@ struct record_result {
 	/* What to exit with: the target's own status, or 128 + N when signal N
 	 * ended it. Valid when `started`. */
 	int exit_status;
-	int started;                  /* the target was launched */
-	int finished;                 /* the report is complete under `path` */
-	int interrupted;              /* Ctrl-C or SIGTERM, how many */
-	int target_harmed;            /* attach: a process died while its threads were used */
-	char path[RECORD_PATH_SIZE];  /* the report, or what is left of it (.part) */
+	int started;                 /* the target was launched */
+	int finished;                /* the report is complete under `path` */
+	int interrupted;             /* Ctrl-C or SIGTERM, how many */
+	int target_harmed;           /* attach: a process died while its threads were used */
+	char path[RECORD_PATH_SIZE]; /* the report, or what is left of it (.part) */
 	/* Sentences for stderr, one per line, each ending in a newline: processes left
 	 * over, losses, what could not be traced. Empty when there is nothing to say. */
 	char notes[RECORD_NOTES_SIZE];
-	uint64_t events;              /* recorded; a push and its pop are two */
-	uint64_t dropped;             /* events lost: with those recorded they are all there were */
-	uint64_t gpu_lost;            /* states and switches of GPUs lost, which are no events */
-	uint64_t bytes;               /* size of the report */
-	char reason[256];             /* flight recorder: why the report was written */
-	int64_t covered_ns;           /* and how much of the run it has */
-	uint32_t cost_pair_ps;        /* what a push and pop cost the target, measured in it; 0: was not */
+	uint64_t events;       /* recorded; a push and its pop are two */
+	uint64_t dropped;      /* events lost: with those recorded they are all there were */
+	uint64_t gpu_lost;     /* states and switches of GPUs lost, which are no events */
+	uint64_t bytes;        /* size of the report */
+	char reason[256];      /* flight recorder: why the report was written */
+	int64_t covered_ns;    /* and how much of the run it has */
+	uint32_t cost_pair_ps; /* what a push and pop cost the target, measured in it; 0: was not */
 	struct record_after after;
 };
 
@@ -50,8 +50,7 @@ struct record_result {
  * with a sentence in *err otherwise: before the launch (ret->started is 0, exit
  * with 1) or because the report could not be finished (the target has run and
  * ret->exit_status holds). */
-int record_run(const struct profile_options *options, struct record_result *ret,
-	       struct error *err);
+int record_run(const struct profile_options *options, struct record_result *ret, struct error *err);
 
 /* The same for a process that runs already (options->attach_pid) and goes on when the recording ends: after duration_ns, by a
  * signal to the caller, or with the process. */

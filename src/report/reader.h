@@ -35,7 +35,7 @@ struct report_group {
 	uint64_t first_row; /* within the table, over all its groups in file order */
 	int64_t time_min;   /* SPAN and POINT tables */
 	int64_t time_max;
-	uint32_t present;   /* columns with any non-null value */
+	uint32_t present; /* columns with any non-null value */
 	uint32_t segment;
 };
 
@@ -49,14 +49,12 @@ uint64_t report_row_count(const struct report *r, enum table_id table);
 /* Decodes one column of one group into values[rows]. `nulls` may be NULL; otherwise it receives
  * one byte per row (1 = null). Null values read as 0. A column unknown to the file is all
  * null. -EBADMSG for a damaged group. */
-int report_column(const struct report *r, enum table_id table, size_t group, unsigned column,
-		  int64_t *values, uint8_t *nulls);
+int report_column(const struct report *r, enum table_id table, size_t group, unsigned column, int64_t *values, uint8_t *nulls);
 
 /* The rows of a table in file order, their first `columns` columns. Bit c of `present` is clear where column c is
  * null. Goes on while the result is 0, and returns the last. */
 typedef int (*report_row_fn)(void *context, const int64_t *values, uint32_t present);
-int report_each_row(const struct report *r, enum table_id table, unsigned columns, report_row_fn take,
-		    void *context);
+int report_each_row(const struct report *r, enum table_id table, unsigned columns, report_row_fn take, void *context);
 
 /* The text of a string id, NUL-terminated, valid until close; NULL for 0 and unknown ids. */
 const char *report_text(struct report *r, uint64_t id, size_t *ret_len);

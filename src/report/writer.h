@@ -20,8 +20,7 @@ struct report_track; /* builder of one (table, track) */
  * `overwrite`; an existing .part of a live writer (flock) is -EBUSY. A plain left-over
  * .part is never destroyed: it is renamed aside (.part.N) and named in *err-free
  * `ret_note` (may be NULL). A disk that is too full is an error here (-ENOSPC). */
-int report_writer_open(struct report_writer **ret, const char *path, int overwrite,
-		       char *ret_note, size_t note_size, struct error *err);
+int report_writer_open(struct report_writer **ret, const char *path, int overwrite, char *ret_note, size_t note_size, struct error *err);
 
 /* Interns a string: the same bytes give the same id (never 0). Bodies are not
  * kept in memory. Returns 0 on allocation failure (the event then has no name). */
@@ -73,8 +72,7 @@ int report_append_provisional(struct report_track *track, const int64_t *values,
  * journal. Reports -ENOSPC (and then accepts only finish) when less than 256 MB, or 3 % of
  * a smaller disk, are free, and -EFBIG when the file comes close to the limit on the size of
  * files; room for finishing was set aside at open. After it a few rows of tables that describe the recording (how it ended, what was lost) are still taken. */
-int report_writer_tick(struct report_writer *w, report_provisional_fn provisional, void *context,
-		       struct error *err);
+int report_writer_tick(struct report_writer *w, report_provisional_fn provisional, void *context, struct error *err);
 
 /* Without ticks: encodes what is held in memory where that is more than `bytes`. */
 int report_writer_relieve(struct report_writer *w, uint64_t bytes);
@@ -85,8 +83,7 @@ int report_writer_open_parked(struct report_writer **ret, struct error *err);
 /* Everything appended so far is in the file. */
 int report_writer_flush(struct report_writer *w);
 /* Begins a report, as report_writer_open() does. On failure the writer is parked as before. */
-int report_writer_unpark(struct report_writer *w, const char *path, int overwrite, char *ret_note, size_t note_size,
-			 struct error *err);
+int report_writer_unpark(struct report_writer *w, const char *path, int overwrite, char *ret_note, size_t note_size, struct error *err);
 /* Leaves the report's file, flushed before, to a forked copy of this process, which finishes it. */
 int report_writer_park(struct report_writer *w, struct error *err);
 
@@ -101,8 +98,7 @@ int report_writer_cannot_trim(const struct report_writer *w);
  * writer's own name (`path` NULL) the file before stays until the report is finished; under another it is left alone, so
  * that a forked copy of this process can do this. Rows that were not flushed before are all in it. `ret_from` is where the report
  * begins, which is later than asked for if that was dropped already. */
-int report_writer_cut(struct report_writer *w, const char *path, int overwrite, int64_t from, int64_t *ret_from,
-		      struct error *err);
+int report_writer_cut(struct report_writer *w, const char *path, int overwrite, int64_t from, int64_t *ret_from, struct error *err);
 /* Rows of a table that are in the file. */
 uint64_t report_writer_table_rows(const struct report_writer *w, enum table_id table);
 
@@ -124,22 +120,21 @@ void report_writer_abandon(struct report_writer *w);
 
 /* Finishes what a killed recorder left: X.sonde.part (+ journal) becomes X.sonde.
  * The .part is replaced only after the result is complete. */
-int report_recover(const char *part_path, int overwrite, char *ret_path, size_t path_size,
-		   struct error *err);
+int report_recover(const char *part_path, int overwrite, char *ret_path, size_t path_size, struct error *err);
 /* The same under another name, on any disk. */
 int report_recover_to(const char *part_path, const char *path, int overwrite, struct error *err);
 
 /* A report with the rows of another, under their old ids: all, or those that a part keeps. Functions that are NULL keep everything as it is. */
 struct report;
 struct report_part {
-	int64_t from, to; /* groups of rows with times that lie outside are not looked at */
+	int64_t from, to;                                         /* groups of rows with times that lie outside are not looked at */
 	bool (*keeps)(void *context, int64_t start, int64_t end); /* of tables with times; instants: both the same */
 	bool (*keeps_row)(void *context, enum table_id table, int64_t *values, uint32_t present); /* of the others; it may change the row */
 	bool (*keeps_blob)(void *context, uint64_t id);
 	/* What stands in place of a text, good until the next call; NULL: there is none any more. */
 	const char *(*new_text)(void *context, uint64_t id, const char *text, size_t *size);
 	const void *(*new_blob)(void *context, uint64_t id, const void *data, size_t size); /* of the same size */
-	int (*adds)(void *context, struct report_writer *w); /* rows of its own, at the end */
+	int (*adds)(void *context, struct report_writer *w);                                /* rows of its own, at the end */
 	void *context;
 };
 int report_copy(struct report *r, const char *path, int overwrite, const struct report_part *part, struct error *err);
@@ -150,8 +145,7 @@ int report_outline(struct report *r, const char *path, uint64_t *ret_left_out, s
 /* A finished report with rows added: everything of `r` is taken over as it is, under its old ids, into a file of
  * its own, which becomes `path` (perhaps the report itself) when it is finished. Rows may be added to PLAIN
  * tables. A report that is not finished is refused. */
-int report_extend_begin(struct report_writer **ret, struct report *r, const char *path, int overwrite,
-			struct error *err);
+int report_extend_begin(struct report_writer **ret, struct report *r, const char *path, int overwrite, struct error *err);
 /* Frees the writer in any case; on failure nothing is left of the new file. */
 int report_extend_finish(struct report_writer *w, struct error *err);
 void report_extend_cancel(struct report_writer *w);

@@ -49,16 +49,14 @@ static int batch_has_room(const struct ring_batch *batch, uint32_t size)
 }
 
 /* The caller has checked the room. Returns where the bytes go. */
-static uint8_t *batch_add(struct ring_batch *batch, struct ring_reader *r, uint32_t slot,
-			  uint32_t kind, uint32_t size)
+static uint8_t *batch_add(struct ring_batch *batch, struct ring_reader *r, uint32_t slot, uint32_t kind, uint32_t size)
 {
 	struct ring_block *block = &batch->blocks[batch->count];
 	uint8_t *at = batch->data + batch->used;
 
 	CHECK(batch_has_room(batch, size));
 	batch->count++;
-	*block = (struct ring_block){ .owner = r->owner, .slot = slot, .kind = kind,
-				      .offset = batch->used, .size = size };
+	*block = (struct ring_block){ .owner = r->owner, .slot = slot, .kind = kind, .offset = batch->used, .size = size };
 	batch->used += (size + 7u) & ~7u;
 	return at;
 }
@@ -96,9 +94,8 @@ static int push(_Atomic uint64_t *list, _Atomic uint32_t *next_free, uint32_t in
 
 	for (uint32_t attempt = 0; attempt < PUSH_ATTEMPTS; attempt++) {
 		atomic_store_explicit(next_free, ring_list_index(head), memory_order_relaxed);
-		if (atomic_compare_exchange_weak_explicit(
-			    list, &head, ring_list_head(ring_list_pops(head), index + 1),
-			    memory_order_release, memory_order_relaxed))
+		if (atomic_compare_exchange_weak_explicit(list, &head, ring_list_head(ring_list_pops(head), index + 1),
+							  memory_order_release, memory_order_relaxed))
 			return 0;
 	}
 	return -EBUSY;
@@ -177,8 +174,7 @@ static int make_memfd(size_t size, struct error *err)
 
 	if (fd < 0)
 		return error_set_errno(err, errno, "cannot make a memory file");
-	if (ftruncate(fd, (off_t)size) < 0 ||
-	    fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) < 0) {
+	if (ftruncate(fd, (off_t)size) < 0 || fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) < 0) {
 		error_set_errno(err, errno, "cannot size a memory file of %zu bytes", size);
 		close(fd);
 		return -EIO;
@@ -186,13 +182,14 @@ static int make_memfd(size_t size, struct error *err)
 	return fd;
 }
 
-int ring_reader_create(struct ring_reader *r, const struct ring_pool_size *size, int *ret_fd,
-		       struct error *err)
+int ring_reader_create(struct ring_reader *r, const struct ring_pool_size *size, int *ret_fd, struct error *err)
 {
 	int fd;
 
-	*r = (struct ring_reader){ .slot_count = size->slots, .chunk_cap = size->chunks,
-				   .chunk_offset = chunks_begin(size->slots), .own_mapping = 1,
+	*r = (struct ring_reader){ .slot_count = size->slots,
+				   .chunk_cap = size->chunks,
+				   .chunk_offset = chunks_begin(size->slots),
+				   .own_mapping = 1,
 				   .size = ring_pool_bytes(size->slots, size->chunks) };
 	fd = make_memfd(r->size, err);
 	if (fd < 0)
@@ -210,11 +207,13 @@ int ring_reader_create(struct ring_reader *r, const struct ring_pool_size *size,
 	return 0;
 }
 
-int ring_reader_adopt(struct ring_reader *r, void *base, size_t size, uint32_t slots,
-		      uint32_t chunks)
+int ring_reader_adopt(struct ring_reader *r, void *base, size_t size, uint32_t slots, uint32_t chunks)
 {
-	*r = (struct ring_reader){ .slot_count = slots, .chunk_cap = chunks, .base = base,
-				   .size = size, .chunk_offset = chunks_begin(slots),
+	*r = (struct ring_reader){ .slot_count = slots,
+				   .chunk_cap = chunks,
+				   .base = base,
+				   .size = size,
+				   .chunk_offset = chunks_begin(slots),
 				   .chunk_limit = chunks };
 	if (size < ring_pool_bytes(slots, chunks))
 		return -EINVAL;
@@ -254,8 +253,7 @@ void ring_reader_slot(const struct ring_reader *r, uint32_t slot, struct ring_sl
 	ret->comm[RING_COMM_SIZE - 1] = '\0';
 }
 
-static void add_slot_block(struct ring_reader *r, struct ring_batch *batch, uint32_t slot,
-			   uint32_t kind)
+static void add_slot_block(struct ring_reader *r, struct ring_batch *batch, uint32_t slot, uint32_t kind)
 {
 	uint8_t *at = batch_add(batch, r, slot, kind, sizeof(struct ring_slot));
 	struct ring_slot copy;
@@ -294,8 +292,7 @@ static int find_new_slots(struct ring_reader *r, struct ring_batch *batch)
 /* Takes a chunk into a chain; 0 when the index is none a writer can have. */
 static int own_chunk(struct ring_reader *r, uint32_t index_plus_one)
 {
-	if (index_plus_one == 0 || index_plus_one > r->chunk_cap ||
-	    r->chunk_owned[index_plus_one - 1])
+	if (index_plus_one == 0 || index_plus_one > r->chunk_cap || r->chunk_owned[index_plus_one - 1])
 		return 0;
 	r->chunk_owned[index_plus_one - 1] = 1;
 	return 1;
@@ -322,8 +319,7 @@ static enum visit first_chunk(struct ring_reader *r, uint32_t slot)
 }
 
 /* Copies what is new in the chunk at hand. */
-static enum visit copy_chunk(struct ring_reader *r, struct ring_batch *batch, uint32_t slot,
-			     uint32_t *ret_next)
+static enum visit copy_chunk(struct ring_reader *r, struct ring_batch *batch, uint32_t slot, uint32_t *ret_next)
 {
 	struct reader_slot *s = &r->slots[slot];
 	struct ring_chunk *chunk = chunk_at(r, s->chunk - 1);
@@ -387,8 +383,7 @@ static void close_slot(struct ring_reader *r, uint32_t slot)
 }
 
 /* Reads one slot; closes it when its thread ended before we read the rest. */
-static enum visit visit_slot(struct ring_reader *r, struct ring_batch *batch, uint32_t slot,
-			     int *ret_closed)
+static enum visit visit_slot(struct ring_reader *r, struct ring_batch *batch, uint32_t slot, int *ret_closed)
 {
 	uint32_t state = atomic_load_explicit(&slot_at(r, slot)->state, memory_order_acquire);
 	enum visit result;

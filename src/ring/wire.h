@@ -17,15 +17,15 @@
 #define WIRE_PATH_SIZE 512
 
 enum wire_kind {
-	WIRE_ATTACH = 1,   /* answered by wire_attach_reply and two descriptors: session, pool */
-	WIRE_EXEC = 2,     /* a program is about to be executed; not answered */
-	WIRE_SPAWNED = 3   /* posix_spawn returned `child`; not answered */
+	WIRE_ATTACH = 1, /* answered by wire_attach_reply and two descriptors: session, pool */
+	WIRE_EXEC = 2,   /* a program is about to be executed; not answered */
+	WIRE_SPAWNED = 3 /* posix_spawn returned `child`; not answered */
 };
 
 enum wire_origin {
-	WIRE_ORIGIN_EXEC = 1,  /* the library was loaded into a new program */
-	WIRE_ORIGIN_FORK = 2,  /* a child that went on without exec */
-	WIRE_ORIGIN_LATE = 3   /* loaded by dlopen (NVTX injection) or attach */
+	WIRE_ORIGIN_EXEC = 1, /* the library was loaded into a new program */
+	WIRE_ORIGIN_FORK = 2, /* a child that went on without exec */
+	WIRE_ORIGIN_LATE = 3  /* loaded by dlopen (NVTX injection) or attach */
 };
 
 /* Whether the program's environment carries the agent on. */
@@ -39,25 +39,25 @@ enum wire_injected {
 struct wire_request {
 	uint32_t magic;
 	uint32_t abi;
-	uint32_t kind;        /* enum wire_kind */
-	uint32_t origin;      /* enum wire_origin */
+	uint32_t kind;   /* enum wire_kind */
+	uint32_t origin; /* enum wire_origin */
 	uint8_t token[WIRE_TOKEN_SIZE];
-	uint32_t pid;         /* in the sender's namespace */
+	uint32_t pid; /* in the sender's namespace */
 	uint32_t ppid;
-	uint32_t child;       /* WIRE_SPAWNED */
-	uint32_t injected;    /* WIRE_EXEC, WIRE_SPAWNED: enum wire_injected */
-	uint64_t parent_process; /* WIRE_ORIGIN_FORK: process uid the child inherits definitions from */
-	uint64_t next_string;  /* WIRE_ORIGIN_FORK: string ids below this are the parent's */
-	uint64_t next_domain;  /* the same for domains */
-	uint64_t time;        /* ticks */
-	uint64_t room;        /* WIRE_ATTACH: bytes of address space that the pool may take; 0: as many as it likes */
+	uint32_t child;            /* WIRE_SPAWNED */
+	uint32_t injected;         /* WIRE_EXEC, WIRE_SPAWNED: enum wire_injected */
+	uint64_t parent_process;   /* WIRE_ORIGIN_FORK: process uid the child inherits definitions from */
+	uint64_t next_string;      /* WIRE_ORIGIN_FORK: string ids below this are the parent's */
+	uint64_t next_domain;      /* the same for domains */
+	uint64_t time;             /* ticks */
+	uint64_t room;             /* WIRE_ATTACH: bytes of address space that the pool may take; 0: as many as it likes */
 	char path[WIRE_PATH_SIZE]; /* executable, NUL-terminated */
 };
 
 struct wire_attach_reply {
 	uint32_t magic;
-	uint32_t status;      /* 0 = welcome, otherwise an errno */
-	uint64_t process;     /* uid of this life of the process */
+	uint32_t status;  /* 0 = welcome, otherwise an errno */
+	uint64_t process; /* uid of this life of the process */
 	uint64_t pool_size;
 	uint32_t prefault_chunks; /* the agent faults these in before it starts */
 	uint32_t pad;

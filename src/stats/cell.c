@@ -121,8 +121,8 @@ static void whole_time(char *text, size_t size, int64_t ns, enum time_unit unit)
 	static const uint64_t scale[] = { 1, 1000, 1000000, 1000000000 };
 	uint64_t magnitude = ns < 0 ? -(uint64_t)ns : (uint64_t)ns;
 
-	snprintf(text, size, "%s%" PRIu64 ".%0*" PRIu64, ns < 0 ? "-" : "", magnitude / scale[unit],
-		 (int)units[unit].decimals, magnitude % scale[unit]);
+	snprintf(text, size, "%s%" PRIu64 ".%0*" PRIu64, ns < 0 ? "-" : "", magnitude / scale[unit], (int)units[unit].decimals,
+		 magnitude % scale[unit]);
 }
 
 #define QUICK_DECIMALS 3
@@ -165,8 +165,7 @@ static int append_real(struct buf *buf, double value, int decimals, int separato
 	return append_digits(buf, text, separators);
 }
 
-static int append_time(struct buf *buf, const struct cell *cell, enum display display, enum time_unit unit,
-		       int separators)
+static int append_time(struct buf *buf, const struct cell *cell, enum display display, enum time_unit unit, int separators)
 {
 	static const double scale[] = { 1, 1e3, 1e6, 1e9 };
 	int decimals = unit == TIME_NSEC ? display == DISPLAY_AVERAGE : (int)units[unit].decimals;
@@ -193,8 +192,7 @@ static int append_plain(struct buf *buf, const struct cell *cell, int separators
 	return append_whole(buf, cell->number, separators);
 }
 
-int cell_format(struct buf *buf, const struct cell *cell, enum display display, enum time_unit unit,
-		int separators)
+int cell_format(struct buf *buf, const struct cell *cell, enum display display, enum time_unit unit, int separators)
 {
 	if (cell->kind == CELL_NULL)
 		return 0;
@@ -202,17 +200,12 @@ int cell_format(struct buf *buf, const struct cell *cell, enum display display, 
 		return buf_append(buf, cell->text, cell->len);
 	switch (display) {
 	case DISPLAY_PERCENT:
-	case DISPLAY_DECIMAL:
-		return append_real(buf, as_real(cell), 1, separators);
+	case DISPLAY_DECIMAL: return append_real(buf, as_real(cell), 1, separators);
 	case DISPLAY_SIZE:
-	case DISPLAY_RATE:
-		return append_real(buf, as_real(cell) / 1e6, 3, separators);
+	case DISPLAY_RATE: return append_real(buf, as_real(cell) / 1e6, 3, separators);
 	case DISPLAY_TIME:
-	case DISPLAY_AVERAGE:
-		return append_time(buf, cell, display, unit, separators);
-	case DISPLAY_NUMBER:
-		return append_plain(buf, cell, separators);
-	default:
-		return append_plain(buf, cell, 0);
+	case DISPLAY_AVERAGE: return append_time(buf, cell, display, unit, separators);
+	case DISPLAY_NUMBER: return append_plain(buf, cell, separators);
+	default: return append_plain(buf, cell, 0);
 	}
 }

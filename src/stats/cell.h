@@ -19,7 +19,7 @@ struct cell {
 };
 
 enum display {
-	DISPLAY_PLAIN,   /* as it comes: results of statements a user typed */
+	DISPLAY_PLAIN, /* as it comes: results of statements a user typed */
 	DISPLAY_TEXT,
 	DISPLAY_ID,      /* a whole number that is a name: no separators */
 	DISPLAY_NUMBER,  /* a count */
@@ -44,8 +44,7 @@ int time_unit_parse(const char *text, enum time_unit *ret, struct error *err);
 /* "Total Time (ns)". */
 int column_title(struct buf *buf, const struct table_column *column, enum time_unit unit);
 /* The value as text; `separators` puts commas between thousands. */
-int cell_format(struct buf *buf, const struct cell *cell, enum display display, enum time_unit unit,
-		int separators);
+int cell_format(struct buf *buf, const struct cell *cell, enum display display, enum time_unit unit, int separators);
 /* Whether a column holds numbers whatever its values are. */
 int display_is_number(enum display display);
 

@@ -49,8 +49,7 @@ static int add_own(struct stats_folders *folders)
 	return r;
 }
 
-int stats_folders_find(struct stats_folders *ret, const char *const *given, size_t given_count,
-		       struct error *err)
+int stats_folders_find(struct stats_folders *ret, const char *const *given, size_t given_count, struct error *err)
 {
 	int r = 0;
 

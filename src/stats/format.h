@@ -14,7 +14,7 @@ enum format_kind { FORMAT_COLUMN, FORMAT_TABLE, FORMAT_CSV, FORMAT_TSV, FORMAT_J
 struct format_spec {
 	enum format_kind kind;
 	int no_header;
-	int no_limit;     /* widths are not limited to 100 */
+	int no_limit;      /* widths are not limited to 100 */
 	int no_separators; /* nofmt */
 	int escape_tabs;
 	int has_unit;

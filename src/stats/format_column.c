@@ -103,8 +103,7 @@ static int write_cells(struct formatter *f, const struct buf *cells, const uint8
 		begin_cell(f, first);
 		first = 0;
 		/* Aligned to the right means not cut: that is for numbers. */
-		append_padded(f, cells[i].data, cells[i].len, f->widths[i],
-			      f->right[i] && numbers[i] ? ALIGN_RIGHT : ALIGN_LEFT);
+		append_padded(f, cells[i].data, cells[i].len, f->widths[i], f->right[i] && numbers[i] ? ALIGN_RIGHT : ALIGN_LEFT);
 	}
 	return end_row(f);
 }

@@ -26,9 +26,8 @@ static void append_tagged(struct buf *line, const char *tag, const char *attribu
 
 static void begin_page(struct formatter *f)
 {
-	static const char style[] =
-		"body{font-family:sans-serif}table{border-collapse:collapse}"
-		"th,td{border:1px solid #ccc;padding:2px 8px;text-align:left}td.n{text-align:right}";
+	static const char style[] = "body{font-family:sans-serif}table{border-collapse:collapse}"
+				    "th,td{border:1px solid #ccc;padding:2px 8px;text-align:left}td.n{text-align:right}";
 	const char *title = f->spec.title[0] ? f->spec.title : f->title ? f->title : "";
 
 	buf_puts(&f->line, "<!DOCTYPE html>\n<html>\n<head>\n<meta charset=\"utf-8\">\n");

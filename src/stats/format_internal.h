@@ -21,14 +21,14 @@ struct formatter {
 	const char *title;
 	const struct table_column *columns;
 	size_t column_count;
-	struct buf line;     /* being put together */
+	struct buf line; /* being put together */
 	uint64_t rows;
 	/* Column formats: the first rows wait until the widths are known. */
-	struct buf *sample;  /* rows x columns */
+	struct buf *sample; /* rows x columns */
 	uint8_t *sample_number;
 	size_t sample_rows;
 	size_t *widths;
-	uint8_t *right;      /* aligned to the right */
+	uint8_t *right; /* aligned to the right */
 	int widths_known;
 };
 

@@ -11,8 +11,7 @@ static int append_value(struct formatter *f, size_t column, const struct cell *c
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 
 	TRY(cell_format(&text, cell, f->columns[column].display, f->unit, 0));
-	if ((cell->kind == CELL_NUMBER || cell->kind == CELL_REAL) && text.len && text.data[0] != 'i' &&
-	    !memchr(text.data, 'n', text.len))
+	if ((cell->kind == CELL_NUMBER || cell->kind == CELL_REAL) && text.len && text.data[0] != 'i' && !memchr(text.data, 'n', text.len))
 		return buf_append(&f->line, text.data, text.len);
 	return json_append_text(&f->line, text.data, text.len);
 }

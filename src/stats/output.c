@@ -197,8 +197,7 @@ int stats_output_close(struct stats_output *o, int is_whole, struct error *err)
 	}
 	status = o->child ? o->starter->wait(o->starter->context, o->child) : 0;
 	if (r >= 0 && status > 0)
-		r = error_set(err, EIO, "The command the table was piped to failed (%s %d)",
-			      WIFEXITED(status) ? "exit status" : "signal",
+		r = error_set(err, EIO, "The command the table was piped to failed (%s %d)", WIFEXITED(status) ? "exit status" : "signal",
 			      WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status));
 	return r;
 }

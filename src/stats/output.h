@@ -26,9 +26,9 @@ struct stats_output {
 	FILE *stream;
 	struct output_place place; /* of a file that is moved there when it is complete */
 	int has_place;
-	char path[PATH_MAX];       /* of a file; empty otherwise */
+	char path[PATH_MAX]; /* of a file; empty otherwise */
 	int overwrite;
-	pid_t child;     /* of a pipe */
+	pid_t child; /* of a pipe */
 	int is_console;
 };
 

@@ -16,14 +16,13 @@ static const struct {
 	const char *name;
 	enum display display;
 } displays[] = {
-	{ "text", DISPLAY_TEXT }, { "id", DISPLAY_ID }, { "number", DISPLAY_NUMBER },
+	{ "text", DISPLAY_TEXT },       { "id", DISPLAY_ID },     { "number", DISPLAY_NUMBER },
 	{ "percent", DISPLAY_PERCENT }, { "time", DISPLAY_TIME }, { "average", DISPLAY_AVERAGE },
 	{ "decimal", DISPLAY_DECIMAL }, { "size", DISPLAY_SIZE }, { "rate", DISPLAY_RATE },
 };
 
 /* Takes over the texts. */
-static int add_column(struct report_file *file, struct table_column column, char *option, int has_option,
-		      struct error *err)
+static int add_column(struct report_file *file, struct table_column column, char *option, int has_option, struct error *err)
 {
 	struct table_column *columns = realloc(file->columns, (file->column_count + 1) * sizeof(*columns));
 	char **options = realloc(file->column_options, (file->column_count + 1) * sizeof(*options));
@@ -55,14 +54,14 @@ static int parse_column(struct report_file *file, const char *value, struct erro
 		kind_len = strcspn(split, " ");
 		when = strncmp(split + kind_len, " if ", 4) == 0 ? split + kind_len + 4 : NULL;
 	}
-	while (split && i < COUNT_OF(displays) &&
-	       (strlen(displays[i].name) != kind_len || strncmp(displays[i].name, split, kind_len) != 0))
+	while (split && i < COUNT_OF(displays) && (strlen(displays[i].name) != kind_len || strncmp(displays[i].name, split, kind_len) != 0))
 		i++;
 	if (!split || i == COUNT_OF(displays) || (split[kind_len] && !when))
-		return error_set(err, EINVAL, "column wants 'Title = kind' with kind text, id, number, percent, "
-					      "decimal, time, average, size or rate");
-	return add_column(file, (struct table_column){ strndup(value, len), displays[i].display },
-			  when ? strdup(when) : NULL, when != NULL, err);
+		return error_set(err, EINVAL,
+				 "column wants 'Title = kind' with kind text, id, number, percent, "
+				 "decimal, time, average, size or rate");
+	return add_column(file, (struct table_column){ strndup(value, len), displays[i].display }, when ? strdup(when) : NULL, when != NULL,
+			  err);
 }
 
 /* "name help" for a flag, "name=initial help" for a value. */
@@ -187,8 +186,7 @@ static int parse_text(struct report_file *file, char *text, struct error *err)
 	if (r < 0)
 		return error_set(err, EINVAL, "%s line %u: %s", file->path, number, inner.text);
 	if (!*line || !file->title || !file->column_count)
-		return error_set(err, EINVAL, "%s is not a report: it needs title, column lines and a statement",
-				 file->path);
+		return error_set(err, EINVAL, "%s is not a report: it needs title, column lines and a statement", file->path);
 	file->sql_line = number + 1;
 	file->sql = strdup(line);
 	return file->sql ? 0 : error_set(err, ENOMEM, "Not enough memory");
@@ -315,8 +313,7 @@ static int compare_names(const void *a, const void *b)
 	return strcmp(((const struct report_file *)a)->name, ((const struct report_file *)b)->name);
 }
 
-int report_files_load(struct report_files *ret, const char *const *folders, size_t folder_count,
-		      struct error *err)
+int report_files_load(struct report_files *ret, const char *const *folders, size_t folder_count, struct error *err)
 {
 	int r = 0;
 
@@ -348,8 +345,7 @@ static const struct report_option *find_option(const struct report_file *file, c
 	return NULL;
 }
 
-const char *report_option_value(const struct report_file *file, const char *asked, const char *name,
-				size_t *ret_len)
+const char *report_option_value(const struct report_file *file, const char *asked, const char *name, size_t *ret_len)
 {
 	const struct report_option *option = find_option(file, name, strlen(name));
 	const char *value = option && option->initial ? option->initial : "0", *at = asked + strcspn(asked, ":");
@@ -398,8 +394,8 @@ static int check_value(const struct report_file *file, const struct report_optio
 
 	if (!is_number(option->initial, strlen(option->initial)) || is_number(value, len))
 		return 0;
-	return error_set(err, EINVAL, "Option %s of %s takes a number, not '%.*s'", option->name, file->name,
-			 (int)(len < 64 ? len : 64), value);
+	return error_set(err, EINVAL, "Option %s of %s takes a number, not '%.*s'", option->name, file->name, (int)(len < 64 ? len : 64),
+			 value);
 }
 
 static int check_options(const struct report_file *file, const char *asked, struct error *err)
@@ -419,8 +415,7 @@ static int check_options(const struct report_file *file, const char *asked, stru
 		}
 		snprintf(word, sizeof(word), "%.*s", (int)(len < sizeof(word) ? len : sizeof(word) - 1), asked);
 		if (option && option->initial)
-			return error_set(err, EINVAL, "Option %s of %s wants a value: %s=%s", word, file->name, word,
-					 option->initial);
+			return error_set(err, EINVAL, "Option %s of %s wants a value: %s=%s", word, file->name, word, option->initial);
 		if (option)
 			return error_set(err, EINVAL, "Option %s of %s takes no value", word, file->name);
 		nearest_begin(&nearest, word);
@@ -449,8 +444,7 @@ static const struct report_file *find_file(const struct report_files *files, con
 	return NULL;
 }
 
-const struct report_file *report_files_find(const struct report_files *files, const char *asked,
-					    struct error *err)
+const struct report_file *report_files_find(const struct report_files *files, const char *asked, struct error *err)
 {
 	const struct report_file *file = find_file(files, asked, strcspn(asked, ":"));
 	struct nearest nearest;

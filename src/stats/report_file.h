@@ -43,7 +43,7 @@ struct report_file {
 	struct report_option *options;
 	size_t option_count;
 	char *sql;
-	unsigned sql_line;  /* of the file, where the statement begins */
+	unsigned sql_line; /* of the file, where the statement begins */
 	unsigned note_line;
 };
 
@@ -55,18 +55,15 @@ struct report_files {
 /* Reads all *.sql of the folders; of two with the same name the one in the earlier folder
  * counts. Folders that do not exist are passed over. A file that cannot be understood
  * is an error that names it and the line. */
-int report_files_load(struct report_files *ret, const char *const *folders, size_t folder_count,
-		      struct error *err);
+int report_files_load(struct report_files *ret, const char *const *folders, size_t folder_count, struct error *err);
 void report_files_release(struct report_files *files);
 /* By name or alias, with or without :option[=value]...; NULL and a sentence naming the nearest when there is
  * none, or the report has no such option. */
-const struct report_file *report_files_find(const struct report_files *files, const char *name,
-					    struct error *err);
+const struct report_file *report_files_find(const struct report_files *files, const char *name, struct error *err);
 
 /* What the option is with the report asked for as `asked`: its value, "1" or "0" for flags. NULL for a name
  * that is none of its options. Not terminated. */
-const char *report_option_value(const struct report_file *file, const char *asked, const char *option,
-				size_t *ret_len);
+const char *report_option_value(const struct report_file *file, const char *asked, const char *option, size_t *ret_len);
 /* Whether a column is shown when the report is asked for so. */
 int report_column_shown(const struct report_file *file, const char *asked, size_t column);
 

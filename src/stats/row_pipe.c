@@ -14,7 +14,7 @@ struct batch {
 	struct cell *cells;
 	struct buf texts; /* of the cells: `number` is the place of each */
 	size_t rows;
-	int full;         /* the formatting thread's turn */
+	int full; /* the formatting thread's turn */
 };
 
 /* Two batches: one is filled, one is formatted. */
@@ -27,7 +27,7 @@ struct row_pipe {
 	pthread_cond_t changed;
 	pthread_t thread;
 	int started;
-	int alone;  /* no thread is to be had */
+	int alone; /* no thread is to be had */
 	int over;
 	int result; /* of formatting */
 };

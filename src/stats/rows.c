@@ -20,9 +20,7 @@ static void read_cell(sqlite3_stmt *statement, int column, struct cell *ret)
 		ret->kind = CELL_REAL;
 		ret->real = sqlite3_value_double(value);
 		break;
-	case SQLITE_NULL:
-		ret->kind = CELL_NULL;
-		break;
+	case SQLITE_NULL: ret->kind = CELL_NULL; break;
 	default:
 		ret->kind = CELL_TEXT;
 		/* The same bytes as its text, without a copy to put a NUL behind them. */
@@ -47,8 +45,9 @@ static int lay_out(struct layout *l, sqlite3_stmt *statement, const struct table
 		if (columns && !columns[i].title)
 			continue;
 		l->places[l->count] = (int)i;
-		l->columns[l->count++] = columns ? columns[i] : (struct table_column){
-			(char *)(uintptr_t)sqlite3_column_name(statement, (int)i), DISPLAY_PLAIN };
+		l->columns[l->count++] = columns ? columns[i] :
+						   (struct table_column){ (char *)(uintptr_t)sqlite3_column_name(statement, (int)i),
+									  DISPLAY_PLAIN };
 	}
 	return 0;
 }
@@ -60,8 +59,8 @@ static int write_error(int r, struct error *err)
 	return error_set_errno(err, -r, "Cannot write the table");
 }
 
-static int write_all(sqlite3_stmt *statement, int step, struct formatter *f, struct cell *cells,
-		     const struct layout *layout, uint64_t *rows, struct error *err)
+static int write_all(sqlite3_stmt *statement, int step, struct formatter *f, struct cell *cells, const struct layout *layout,
+		     uint64_t *rows, struct error *err)
 {
 	struct row_pipe *pipe;
 	int r = row_pipe_open(&pipe, f, layout->count), closed;
@@ -82,9 +81,8 @@ static int write_all(sqlite3_stmt *statement, int step, struct formatter *f, str
 	return 0;
 }
 
-int stats_write_rows(sqlite3_stmt *statement, int stepped, const struct format_spec *spec,
-		     const struct format_target *target, const struct table_column *columns,
-		     size_t column_count, uint64_t *ret_rows, struct error *err)
+int stats_write_rows(sqlite3_stmt *statement, int stepped, const struct format_spec *spec, const struct format_target *target,
+		     const struct table_column *columns, size_t column_count, uint64_t *ret_rows, struct error *err)
 {
 	size_t count = (size_t)sqlite3_column_count(statement);
 	struct layout layout = { 0 };

@@ -136,8 +136,7 @@ static int sql_error(struct run *run, const struct piece *piece, const char *sql
 	return error_set(err, EINVAL, "%s line %u: %s", file->path, line, sqlite3_errmsg(query_db(run->query)));
 }
 
-static int prepare(struct run *run, const struct piece *piece, const char *sql, sqlite3_stmt **ret,
-		   struct error *err)
+static int prepare(struct run *run, const struct piece *piece, const char *sql, sqlite3_stmt **ret, struct error *err)
 {
 	if (query_prepare(run->query, sql, ret, NULL) != SQLITE_OK)
 		return sql_error(run, piece, sql, err);
@@ -218,8 +217,8 @@ static void name_with_options(const struct run *run, const struct piece *piece, 
 static int write_table(struct run *run, const struct piece *piece, sqlite3_stmt *statement, struct error *err)
 {
 	char name[512];
-	struct stats_output_place place = { piece->target, run->path, name, piece->format.kind,
-				      run->options->overwrite, run->out, run->options->starter };
+	struct stats_output_place place = { piece->target,        run->path, name, piece->format.kind, run->options->overwrite, run->out,
+					    run->options->starter };
 	struct format_target target = { NULL, run->unit, piece->file->title };
 	struct table_column *columns = shown_columns(piece);
 	struct stats_output output;
@@ -237,8 +236,7 @@ static int write_table(struct run *run, const struct piece *piece, sqlite3_stmt 
 	say_processing(run, piece, &output);
 	if (heading)
 		fprintf(run->out, " ** %s (%s):\n\n", piece->file->title, piece->file->name);
-	r = stats_write_rows(statement, SQLITE_ROW, &piece->format, &target, columns, piece->file->column_count, NULL,
-			     err);
+	r = stats_write_rows(statement, SQLITE_ROW, &piece->format, &target, columns, piece->file->column_count, NULL, err);
 	free(columns);
 	if (heading)
 		fputs("\n", run->out);
@@ -416,16 +414,14 @@ static void say_notes(struct run *run)
 	for (size_t i = 0; i < report_note_count(report); i++)
 		fprintf(run->remarks, "NOTE: %s: %s\n", path_name(run->path), report_note(report, i));
 	if (report_is_partial(report))
-		fprintf(run->remarks, "NOTE: %s: the recording was not finished; this is what had been written.\n",
-			path_name(run->path));
+		fprintf(run->remarks, "NOTE: %s: the recording was not finished; this is what had been written.\n", path_name(run->path));
 }
 
 static int open_all(struct run *run, struct error *err)
 {
 	const struct stats_options *o = run->options;
 
-	if (list_split(&run->reports, o->reports, o->report_count) < 0 ||
-	    list_split(&run->formats, o->formats, o->format_count) < 0 ||
+	if (list_split(&run->reports, o->reports, o->report_count) < 0 || list_split(&run->formats, o->formats, o->format_count) < 0 ||
 	    list_split(&run->outputs, o->outputs, o->output_count) < 0)
 		return error_set(err, ENOMEM, "Not enough memory");
 	TRY(o->time_unit ? time_unit_parse(o->time_unit, &run->unit, err) : 0);
@@ -439,8 +435,7 @@ static int open_all(struct run *run, struct error *err)
 	return query_set_scope(run->query, &o->scope, err);
 }
 
-int stats_run(const struct stats_options *options, const char *path, FILE *out, FILE *remarks,
-	      struct error *err)
+int stats_run(const struct stats_options *options, const char *path, FILE *out, FILE *remarks, struct error *err)
 {
 	struct run run = { .options = options, .path = path, .out = out, .remarks = remarks, .unit = TIME_NSEC };
 	int r = open_all(&run, err);

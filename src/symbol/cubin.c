@@ -25,27 +25,27 @@ struct line {
 	const char *file;     /* NULL: none from here on */
 	const char *function; /* NULL: not inlined, or its name is not known */
 	uint32_t line;
-	uint32_t caller;      /* number of the line, from 1, that it was inlined at; always an earlier one; 0: none */
+	uint32_t caller; /* number of the line, from 1, that it was inlined at; always an earlier one; 0: none */
 };
 
 struct line_table {
-	struct line *lines;          /* as they were read */
+	struct line *lines; /* as they were read */
 	const struct line **by_address;
 	size_t count, capacity;
 };
 
 struct cubin {
-	uint8_t *image, *image_ptx;       /* nothing is written into one once texts of it are handed out: what ends them might go */
+	uint8_t *image, *image_ptx; /* nothing is written into one once texts of it are handed out: what ends them might go */
 	size_t size;
 	Elf *elf;
-	Elf *placed;                      /* the same with addresses in the line table */
-	Elf *placed_ptx;                  /* the same again, as if the table of PTX were that of source lines */
+	Elf *placed;     /* the same with addresses in the line table */
+	Elf *placed_ptx; /* the same again, as if the table of PTX were that of source lines */
 	Dwarf *dwarf, *dwarf_ptx;
 	unsigned step;
 	struct cubin_function *functions; /* by name */
 	size_t function_count;
-	struct line_table lines;          /* source lines */
-	struct line_table ptx;            /* lines of PTX; files are names of sections */
+	struct line_table lines; /* source lines */
+	struct line_table ptx;   /* lines of PTX; files are names of sections */
 };
 
 static int by_name(const void *a, const void *b)
@@ -180,8 +180,8 @@ static int keep_line(struct line_table *t, const struct line *line)
 struct unit {
 	Dwarf_Lines *from;
 	size_t count;
-	size_t before;        /* lines of units before it */
-	size_t piece;         /* where the function at hand begins */
+	size_t before; /* lines of units before it */
+	size_t piece;  /* where the function at hand begins */
 };
 
 /* A line is inlined at another one of the same function, which is told by its number in that; libdw takes it for a number in the unit. */

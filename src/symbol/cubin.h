@@ -10,10 +10,10 @@
 struct cubin;
 
 struct cubin_function {
-	const char *name;     /* mangled */
-	uint32_t symbol;      /* its number in the symbol table */
+	const char *name; /* mangled */
+	uint32_t symbol;  /* its number in the symbol table */
 	uint32_t section;
-	uint64_t offset;      /* in its section */
+	uint64_t offset; /* in its section */
 	uint64_t size;
 };
 

@@ -57,15 +57,12 @@ char *demangle(const char *linkage)
 	if (linkage[0] != '_' || len > MANGLED_LIMIT)
 		return NULL;
 	switch (linkage[1]) {
-	case 'R':
-		return run(rust_demangle_callback, linkage, STYLE);
+	case 'R': return run(rust_demangle_callback, linkage, STYLE);
 	case 'Z':
 		plain = run(rust_demangle_callback, linkage, STYLE);
 		return plain ? plain : run(cplus_demangle_v3_callback, linkage, STYLE);
-	case 'D':
-		return len > MANGLED_LIMIT_D ? NULL : dlang_demangle(linkage, STYLE);
-	default:
-		return NULL;
+	case 'D': return len > MANGLED_LIMIT_D ? NULL : dlang_demangle(linkage, STYLE);
+	default: return NULL;
 	}
 }
 

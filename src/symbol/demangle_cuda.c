@@ -123,10 +123,8 @@ static void name_qualified(struct rewriting *w, struct demangle_component *part)
 	case DEMANGLE_COMPONENT_RVALUE_REFERENCE:
 	case DEMANGLE_COMPONENT_FUNCTION_TYPE:
 	case DEMANGLE_COMPONENT_ARRAY_TYPE:
-	case DEMANGLE_COMPONENT_PTRMEM_TYPE:
-		return;
-	default:
-		become(w, part, join(word, " ", print(of)));
+	case DEMANGLE_COMPONENT_PTRMEM_TYPE: return;
+	default: become(w, part, join(word, " ", print(of)));
 	}
 }
 
@@ -140,7 +138,8 @@ static void put_void(struct rewriting *w, struct demangle_component *function)
 		return;
 	name = function->u.s_binary.left;
 	type = function->u.s_binary.right;
-	if (!name || name->type != DEMANGLE_COMPONENT_TEMPLATE || !type || type->type != DEMANGLE_COMPONENT_FUNCTION_TYPE || type->u.s_binary.left)
+	if (!name || name->type != DEMANGLE_COMPONENT_TEMPLATE || !type || type->type != DEMANGLE_COMPONENT_FUNCTION_TYPE ||
+	    type->u.s_binary.left)
 		return;
 	w->voids--;
 	type->u.s_binary.left = &w->nothing;
@@ -187,10 +186,8 @@ static bool has_parts(enum demangle_component_type type)
 	case DEMANGLE_COMPONENT_DECLTYPE:
 	case DEMANGLE_COMPONENT_PACK_EXPANSION:
 	case DEMANGLE_COMPONENT_LITERAL:
-	case DEMANGLE_COMPONENT_LITERAL_NEG:
-		return true;
-	default:
-		return false;
+	case DEMANGLE_COMPONENT_LITERAL_NEG: return true;
+	default: return false;
 	}
 }
 

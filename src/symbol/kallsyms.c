@@ -13,11 +13,11 @@
 #include "base/cleanup.h"
 
 #define READ_SIZE (64u << 10)
-#define NAME_LIMIT 512u        /* the kernel's own */
+#define NAME_LIMIT 512u /* the kernel's own */
 #define SYMBOL_LIMIT (4u << 20)
 #define TEXT_LIMIT (256u << 20)
 #define MODULE_LIMIT 4096u
-#define PAGE 4096u             /* a last symbol ends at most a page after the one it is in */
+#define PAGE 4096u /* a last symbol ends at most a page after the one it is in */
 
 struct entry {
 	uint64_t address;
@@ -29,8 +29,8 @@ struct entry {
 struct kallsyms {
 	struct entry *entries;
 	size_t count, cap;
-	struct buf names;         /* each ends with a NUL */
-	uint32_t *module_names;   /* places in names */
+	struct buf names;       /* each ends with a NUL */
+	uint32_t *module_names; /* places in names */
 	uint64_t *module_starts;
 	uint32_t module_count;
 	uint64_t text_start;
@@ -89,16 +89,13 @@ static bool ends_with(const struct line *line, const char *tail)
 /* Names of places between functions come last. */
 static uint16_t rank_of(const struct line *line)
 {
-	if (text_is(line, "_stext") || text_is(line, "_text") || text_is(line, "_etext") ||
-	    ends_with(line, "text_start") || ends_with(line, "text_end"))
+	if (text_is(line, "_stext") || text_is(line, "_text") || text_is(line, "_etext") || ends_with(line, "text_start") ||
+	    ends_with(line, "text_end"))
 		return 9;
 	switch (line->type) {
-	case 'T':
-		return 0;
-	case 't':
-		return 1;
-	default:
-		return 2; /* weak */
+	case 'T': return 0;
+	case 't': return 1;
+	default: return 2; /* weak */
 	}
 }
 
@@ -239,9 +236,8 @@ int kallsyms_load(struct kallsyms **ret, const char *path, struct error *err)
 		close(fd);
 	}
 	if (r == 0 && k->count == 0)
-		r = k->any_line && !k->any_address ?
-			    error_set(err, EACCES, "the kernel hides its addresses (kernel.kptr_restrict)") :
-			    error_set(err, ENODATA, "%s names no function", path);
+		r = k->any_line && !k->any_address ? error_set(err, EACCES, "the kernel hides its addresses (kernel.kptr_restrict)") :
+						     error_set(err, ENODATA, "%s names no function", path);
 	if (r < 0) {
 		kallsyms_free(k);
 		return r;

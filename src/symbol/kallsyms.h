@@ -15,7 +15,7 @@ struct kernel_symbol {
 	const char *name;
 	const char *module; /* NULL: the kernel itself */
 	uint64_t start;
-	uint64_t size;      /* to the next symbol: the kernel does not tell sizes */
+	uint64_t size; /* to the next symbol: the kernel does not tell sizes */
 };
 
 /* -EACCES when the kernel hides its addresses (kptr_restrict). */

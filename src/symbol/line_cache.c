@@ -37,9 +37,9 @@ struct record_line {
 };
 
 struct line_cache {
-	struct buf bytes;  /* the file, and behind it what is to be added */
+	struct buf bytes; /* the file, and behind it what is to be added */
 	size_t saved;
-	char *path;        /* NULL: in memory only */
+	char *path;          /* NULL: in memory only */
 	struct idmap places; /* of records, by address */
 };
 
@@ -66,8 +66,7 @@ static uint32_t record_sound(const char *at, size_t left, struct record_head *re
 	if (left < sizeof(*ret))
 		return 0;
 	memcpy(ret, at, sizeof(*ret));
-	if (ret->size < sizeof(*ret) || ret->size > left || ret->count > SOURCE_LINES_DEPTH ||
-	    checksum(at, ret->size) != ret->crc)
+	if (ret->size < sizeof(*ret) || ret->size > left || ret->count > SOURCE_LINES_DEPTH || checksum(at, ret->size) != ret->crc)
 		return 0;
 	need = sizeof(*ret) + (uint64_t)ret->count * sizeof(line);
 	for (uint32_t i = 0; i < ret->count && need <= ret->size; i++) {
@@ -262,8 +261,7 @@ int line_cache_put(struct line_cache *c, uint64_t address, const struct source_l
 		return -ENOMEM;
 	buf_append(&c->bytes, &head, sizeof(head));
 	for (uint32_t i = 0; i < lines->count; i++) {
-		struct record_line line = { lines->at[i].line, kept(lines->at[i].function),
-					    kept(lines->at[i].file) };
+		struct record_line line = { lines->at[i].line, kept(lines->at[i].function), kept(lines->at[i].file) };
 
 		buf_append(&c->bytes, &line, sizeof(line));
 	}

@@ -20,7 +20,7 @@ struct source_line {
 struct source_lines {
 	uint32_t count;
 	struct source_line at[SOURCE_LINES_DEPTH];
-	char *texts;          /* what they point to */
+	char *texts; /* what they point to */
 };
 
 void source_lines_release(struct source_lines *lines);

@@ -16,7 +16,7 @@
 struct lines {
 	struct debug_wanted wanted;
 	struct line_cache *cache;
-	struct elf_file *file;  /* opened here; NULL: the caller's, or none */
+	struct elf_file *file; /* opened here; NULL: the caller's, or none */
 	Dwarf *dwarf;
 	bool tried;
 };
@@ -58,8 +58,7 @@ static bool has_dwarf(const struct elf_file *file)
 			size += header.sh_size;
 	if (size > DWARF_LIMIT)
 		return false;
-	return (find_section(elf_file_elf(file), ".debug_info", &header) ||
-		find_section(elf_file_elf(file), ".zdebug_info", &header)) &&
+	return (find_section(elf_file_elf(file), ".debug_info", &header) || find_section(elf_file_elf(file), ".zdebug_info", &header)) &&
 	       header.sh_type != SHT_NOBITS;
 }
 
@@ -96,8 +95,8 @@ static void take_split(struct unit *u)
 	Dwarf_Die inner;
 
 	u->die = u->skeleton;
-	if (dwarf_cu_info(u->skeleton.cu, NULL, &type, NULL, &inner, NULL, NULL, NULL) == 0 &&
-	    type == DW_UT_skeleton && dwarf_tag(&inner) != DW_TAG_invalid)
+	if (dwarf_cu_info(u->skeleton.cu, NULL, &type, NULL, &inner, NULL, NULL, NULL) == 0 && type == DW_UT_skeleton &&
+	    dwarf_tag(&inner) != DW_TAG_invalid)
 		u->die = inner;
 }
 
@@ -113,8 +112,7 @@ static bool find_unit(Dwarf *dwarf, uint64_t address, struct unit *ret)
 		return true;
 	}
 	while (dwarf_get_units(dwarf, unit, &unit, NULL, &type, &ret->skeleton, NULL) == 0)
-		if ((type == DW_UT_compile || type == DW_UT_skeleton) &&
-		    dwarf_haspc(&ret->skeleton, address) == 1) {
+		if ((type == DW_UT_compile || type == DW_UT_skeleton) && dwarf_haspc(&ret->skeleton, address) == 1) {
 			take_split(ret);
 			return true;
 		}
@@ -158,8 +156,7 @@ static char *function_name(Dwarf_Die *die)
 	const char *name = NULL;
 	char *plain;
 
-	if (dwarf_attr_integrate(die, DW_AT_linkage_name, &attribute) ||
-	    dwarf_attr_integrate(die, DW_AT_MIPS_linkage_name, &attribute))
+	if (dwarf_attr_integrate(die, DW_AT_linkage_name, &attribute) || dwarf_attr_integrate(die, DW_AT_MIPS_linkage_name, &attribute))
 		name = attribute_text(&attribute);
 	plain = name ? demangle(name) : NULL;
 	if (plain)
@@ -174,8 +171,7 @@ static uint32_t number(Dwarf_Die *die, unsigned name)
 	Dwarf_Attribute attribute;
 	Dwarf_Word value;
 
-	return dwarf_attr(die, name, &attribute) && dwarf_formudata(&attribute, &value) == 0 && value <= UINT32_MAX ?
-		       (uint32_t)value : 0;
+	return dwarf_attr(die, name, &attribute) && dwarf_formudata(&attribute, &value) == 0 && value <= UINT32_MAX ? (uint32_t)value : 0;
 }
 
 /* Where the inlined function is called. */

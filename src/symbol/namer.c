@@ -19,7 +19,7 @@ struct batch {
 	size_t count;
 	struct namer_module module;
 	uint64_t *addresses;
-	uint32_t *order;      /* frame of each address, where they are not in the same order */
+	uint32_t *order; /* frame of each address, where they are not in the same order */
 };
 
 static void tell(struct namer *n, const char *format, const char *path, const char *what)
@@ -46,7 +46,9 @@ static uint64_t emit_symbol(struct namer *n, struct namer_symbol *symbol, const 
 static void emit_match(struct batch *b, size_t i, const struct symbol_match *match, uint64_t *ids)
 {
 	const struct namer_frame *frame = &b->frames[b->order ? b->order[i] : i];
-	struct namer_symbol symbol = { .module = frame->module, .size = match->size, .source = match->source,
+	struct namer_symbol symbol = { .module = frame->module,
+				       .size = match->size,
+				       .source = match->source,
 				       .offset = match->start - b->addresses[i] + frame->offset };
 
 	if (!ids[match->id])
@@ -72,8 +74,9 @@ static int emit_matches(struct batch *b, struct symbol_search *s)
 static void search_elf(struct batch *b, struct symbol_search *s)
 {
 	const struct namer_module *m = &b->module;
-	struct debug_wanted wanted = { .build_id = m->build_id, .build_id_size = m->build_id_size,
-				       .path = m->path, .file = m->file, .folders = b->namer->folders };
+	struct debug_wanted wanted = {
+		.build_id = m->build_id, .build_id_size = m->build_id_size, .path = m->path, .file = m->file, .folders = b->namer->folders
+	};
 	struct error err;
 	int r = resolve_elf(s, &wanted, &err);
 
@@ -182,8 +185,9 @@ static int place_offsets(struct batch *b, const struct elf_file *file)
 static int name_absent(struct batch *b)
 {
 	const struct namer_module *m = &b->module;
-	struct debug_wanted wanted = { .build_id = m->build_id, .build_id_size = m->build_id_size,
-				       .path = m->path, .folders = b->namer->folders };
+	struct debug_wanted wanted = {
+		.build_id = m->build_id, .build_id_size = m->build_id_size, .path = m->path, .folders = b->namer->folders
+	};
 	struct elf_file *file = NULL;
 	int r = 0;
 
@@ -201,18 +205,15 @@ static int name_absent(struct batch *b)
 static int name_module(struct batch *b)
 {
 	switch (b->module.kind) {
-	case MODULE_KERNEL:
-		return name_kernel(b);
-	case MODULE_JIT:
-		return b->module.pid ? name_batch(b) : 0;
+	case MODULE_KERNEL: return name_kernel(b);
+	case MODULE_JIT: return b->module.pid ? name_batch(b) : 0;
 	case MODULE_FILE:
 	case MODULE_VDSO:
 	case MODULE_OTHER:
 		if (b->module.file && b->module.kind != MODULE_OTHER)
 			return name_batch(b);
 		return b->module.build_id_size ? name_absent(b) : 0;
-	default:
-		return 0;
+	default: return 0;
 	}
 }
 

@@ -29,9 +29,9 @@ struct namer_symbol {
 	uint64_t id;
 	uint32_t module;
 	const char *name;
-	const char *linkage;   /* NULL: the same */
+	const char *linkage; /* NULL: the same */
 	uint64_t offset;
-	uint64_t size;         /* 0: not known */
+	uint64_t size; /* 0: not known */
 	enum symbol_source source;
 };
 
@@ -46,10 +46,10 @@ struct namer {
 	void (*trouble)(void *context, const char *text);
 	/* How many frames of a module have no name after all; may be NULL. */
 	void (*left)(void *context, uint32_t module, size_t frames);
-	const char *folders;   /* with debug files, "folder:folder"; NULL: none */
-	const char *kallsyms;  /* NULL: kernel frames are left alone */
-	uint64_t last_symbol;  /* ids go on behind it */
-	uint64_t named;        /* frames that got one */
+	const char *folders;  /* with debug files, "folder:folder"; NULL: none */
+	const char *kallsyms; /* NULL: kernel frames are left alone */
+	uint64_t last_symbol; /* ids go on behind it */
+	uint64_t named;       /* frames that got one */
 };
 
 /* Puts the frames in order of modules and offsets. -ENOMEM. */

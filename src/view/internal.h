@@ -12,8 +12,8 @@ struct view {
 	struct recording **recordings;
 	size_t recording_count;
 	struct server *server;
-	pthread_mutex_t lock;      /* of the recordings and how many use them */
-	pthread_mutex_t renewing;  /* one at a time */
+	pthread_mutex_t lock;     /* of the recordings and how many use them */
+	pthread_mutex_t renewing; /* one at a time */
 	struct view_texts *texts; /* kernels.h; NULL until asked for */
 };
 

@@ -18,14 +18,14 @@ struct view_source {
 struct view_options {
 	const struct view_source *sources;
 	size_t source_count;
-	const char *bind;       /* NULL: loopback */
-	int port;               /* 0: any; -1: the usual one, or the next that is free */
-	const char *web_folder; /* files of the page instead of those in the binary; NULL: none */
+	const char *bind;                /* NULL: loopback */
+	int port;                        /* 0: any; -1: the usual one, or the next that is free */
+	const char *web_folder;          /* files of the page instead of those in the binary; NULL: none */
 	const char *const *text_folders; /* sections, rules and words before those of share/ */
 	size_t text_folder_count;
-	const char *operators;  /* a trace that knows which operators started the kernels; NULL: none */
-	int stop_fd;            /* readable: the end */
-	int input_fd;           /* readable: on_input() is called; -1: none. At its end it is left alone */
+	const char *operators; /* a trace that knows which operators started the kernels; NULL: none */
+	int stop_fd;           /* readable: the end */
+	int input_fd;          /* readable: on_input() is called; -1: none. At its end it is left alone */
 	void (*on_input)(struct view *v, void *context);
 	void (*listening)(void *context); /* the port is open, no report was read and no thread started; may be NULL */
 	void *context;

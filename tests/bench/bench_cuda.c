@@ -36,8 +36,8 @@ struct bench {
 	struct traced_process *p;
 	struct ring_batch *batch;
 	uint64_t seed;
-	uint32_t threads;     /* each with a stream of its own */
-	double now[THREADS];  /* ns of the program */
+	uint32_t threads;    /* each with a stream of its own */
+	double now[THREADS]; /* ns of the program */
 	double gpu_free[THREADS];
 	uint32_t correlation;
 	uint64_t grid;
@@ -52,7 +52,10 @@ static double normal(struct bench *b, double mean, double deviation)
 	return value < mean / 4 ? mean / 4 : value;
 }
 
-static uint64_t ticks(double ns) { return (uint64_t)(ns * TICKS_PER_NS); }
+static uint64_t ticks(double ns)
+{
+	return (uint64_t)(ns * TICKS_PER_NS);
+}
 
 /* The clock as the drain thread sees it: a snapshot each millisecond, with an error of its own. */
 static void advance_clock(struct bench *b, double to)
@@ -87,8 +90,7 @@ static void put(struct bench *b, const void *record, uint32_t size)
 
 static void put_definition(struct bench *b, unsigned kind, uint64_t id, const void *body, size_t size)
 {
-	struct record_define define = { record_head(RECORD_DEFINE, kind, (unsigned)(sizeof(define) + size), 0, 0), 1000, id,
-					0 };
+	struct record_define define = { record_head(RECORD_DEFINE, kind, (unsigned)(sizeof(define) + size), 0, 0), 1000, id, 0 };
 	uint8_t bytes[1024];
 
 	memcpy(bytes, &define, sizeof(define));

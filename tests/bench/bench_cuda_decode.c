@@ -49,12 +49,9 @@ static void add_kernel(struct fake_buffer *buffer, uint32_t i)
 
 static void add_call(struct fake_buffer *buffer, uint32_t i)
 {
-	struct cupti_api api = { .kind = CUPTI_KIND_RUNTIME,
-				 .id = 5,
-				 .start = i * 1000,
-				 .end = i * 1000 + 500,
-				 .thread = 77,
-				 .correlation = i };
+	struct cupti_api api = {
+		.kind = CUPTI_KIND_RUNTIME, .id = 5, .start = i * 1000, .end = i * 1000 + 500, .thread = 77, .correlation = i
+	};
 
 	fake_buffer_add(buffer, &api, sizeof(api));
 }

@@ -51,8 +51,8 @@ static void write_world(struct report_writer *w)
 		append(w, TABLE_THREAD, (int64_t[]){ i + 1, 1, 100 + i }, 7);
 		append(w, TABLE_TRACK, (int64_t[]){ CALL_TRACK + i, TRACK_CUDA_API, 1, i + 1, 0, 0 }, 0x3f);
 		for (int depth = 0; depth < DEPTH; depth++)
-			append(w, TABLE_TRACK, (int64_t[]){ RANGE_TRACK + i * DEPTH + depth, TRACK_NVTX_PUSHPOP, 1, i + 1, 0,
-							    depth }, 0x3f);
+			append(w, TABLE_TRACK, (int64_t[]){ RANGE_TRACK + i * DEPTH + depth, TRACK_NVTX_PUSHPOP, 1, i + 1, 0, depth },
+			       0x3f);
 	}
 	for (int i = 0; i < STREAMS; i++) {
 		append(w, TABLE_CUDA_STREAM, (int64_t[]){ i + 1, 1, 7 + i, 1, 0 }, 0x1f);
@@ -78,13 +78,14 @@ static void write_ranges(struct report_writer *w, int thread, int64_t n, int64_t
 		if (number % lengths[depth] == 0)
 			report_append(report_track(w, TABLE_SLICE, (uint32_t)(RANGE_TRACK + thread * DEPTH + depth)),
 				      (int64_t[]){ clock - 100 + depth, clock - 100 + lengths[depth] * span - depth - 50,
-						   names[(number + depth) % 100], 0 }, 15);
+						   names[(number + depth) % 100], 0 },
+				      15);
 }
 
 /* Names of calls, the launch first. */
 static const char *const call_names[CALL_NAMES] = {
-	"cudaLaunchKernel_v7000", "cudaGetLastError_v3020", "cudaEventRecord_v3020", "cudaStreamIsCapturing_v10000",
-	"cudaPeekAtLastError_v3020", "cudaEventQuery_v3020", "cudaMemcpyAsync_v3020", "cudaMemsetAsync_v3020",
+	"cudaLaunchKernel_v7000",    "cudaGetLastError_v3020", "cudaEventRecord_v3020", "cudaStreamIsCapturing_v10000",
+	"cudaPeekAtLastError_v3020", "cudaEventQuery_v3020",   "cudaMemcpyAsync_v3020", "cudaMemsetAsync_v3020",
 };
 
 struct making {
@@ -130,8 +131,8 @@ static void write_second_call(struct making *m, int64_t n, int thread, int strea
 		return;
 	start = enqueue(m, stream, clock + 3000, 500 + bytes / 50);
 	if (name == 6)
-		report_append(m->copies[stream], (int64_t[]){ start, m->stream_clock[stream], bytes, 1 + (int)(m->state >> 50 & 1), 1, 3,
-							      correlation }, 0x7f);
+		report_append(m->copies[stream],
+			      (int64_t[]){ start, m->stream_clock[stream], bytes, 1 + (int)(m->state >> 50 & 1), 1, 3, correlation }, 0x7f);
 	else
 		report_append(m->sets[stream], (int64_t[]){ start, m->stream_clock[stream], bytes, 0, 3, correlation }, 0x3f);
 }
@@ -149,11 +150,12 @@ static void write_launches(struct report_writer *w, int64_t count, struct error 
 		m.state = m.state * 6364136223846793005ull + 1442695040888963407ull;
 		if (own % PER_RANGE == 0)
 			write_ranges(w, thread, own, clock, m.ranges_named);
-		report_append(m.calls[thread], (int64_t[]){ clock, clock + 2000 + (int64_t)(m.state >> 55), m.calls_named[0], 0, 0,
-							    2 * n + 1, 0, 0 }, 0xbf);
+		report_append(m.calls[thread],
+			      (int64_t[]){ clock, clock + 2000 + (int64_t)(m.state >> 55), m.calls_named[0], 0, 0, 2 * n + 1, 0, 0 }, 0xbf);
 		start = enqueue(&m, stream, clock + 8000 + (int64_t)(m.state >> 56), 2000 + (int64_t)(m.state >> 57));
-		report_append(m.kernels[stream], (int64_t[]){ start, m.stream_clock[stream], 1 + (int64_t)(m.state >> 34) % LAUNCHES,
-							      2 * n + 1, 2 * n + 1 }, 0x1f);
+		report_append(m.kernels[stream],
+			      (int64_t[]){ start, m.stream_clock[stream], 1 + (int64_t)(m.state >> 34) % LAUNCHES, 2 * n + 1, 2 * n + 1 },
+			      0x1f);
 		write_second_call(&m, n, thread, stream, clock + 2700);
 		if (n % 500000 == 0 && report_writer_tick(w, NULL, NULL, err) < 0)
 			die("writing", err);
@@ -177,7 +179,8 @@ static void measure(const char *path, const char *name, const char *sql)
 	while (sqlite3_step(statement) == SQLITE_ROW)
 		rows++;
 	sqlite3_finalize(statement);
-	printf("%s  %.3f s with opening (CPU time %.3f s, %ld rows)\n", name, seconds_of(CLOCK_MONOTONIC) - begun, seconds_of(CLOCK_PROCESS_CPUTIME_ID) - cpu, rows);
+	printf("%s  %.3f s with opening (CPU time %.3f s, %ld rows)\n", name, seconds_of(CLOCK_MONOTONIC) - begun,
+	       seconds_of(CLOCK_PROCESS_CPUTIME_ID) - cpu, rows);
 	query_close(q);
 }
 
@@ -198,15 +201,19 @@ int main(int argc, char **argv)
 	if (argc > 3)
 		return 0;
 	for (int i = 0; i < 3; i++) {
-		measure(path, "cuda_api_sum", "SELECT key, count, sum, avg, med, min, max, stddev FROM "
+		measure(path, "cuda_api_sum",
+			"SELECT key, count, sum, avg, med, min, max, stddev FROM "
 			"group_stats('CUPTI_ACTIVITY_KIND_RUNTIME', 'name', 'duration')");
-		measure(path, "cuda_gpu_kern_sum", "SELECT key, count, sum, avg, med, min, max, stddev FROM "
+		measure(path, "cuda_gpu_kern_sum",
+			"SELECT key, count, sum, avg, med, min, max, stddev FROM "
 			"group_stats('cuda_gpu_ops', 'name', 'duration', 'kind = 1')");
 		measure(path, "correlation", "SELECT apiStart FROM cuda_kernel_exec LIMIT 1");
 	}
-	measure(path, "kernels by call", "SELECT key, count, med FROM group_stats('cuda_kernel_exec', "
+	measure(path, "kernels by call",
+		"SELECT key, count, med FROM group_stats('cuda_kernel_exec', "
 		"'globalTid, deviceId, apiName, name', 'queueDuration')");
-	measure(path, "kernels by innermost range", "SELECT key, key2, count, med FROM group_stats('cuda_gpu_ops', "
+	measure(path, "kernels by innermost range",
+		"SELECT key, key2, count, med FROM group_stats('cuda_gpu_ops', "
 		"'name, nvtxName', 'duration', 'kind = 1')");
 	measure(path, "nvtx_gpu_proj_sum", "SELECT * FROM nvtx_projection_stats");
 	measure(path, "nvtx_kern_sum", "SELECT * FROM nvtx_kernel_stats");

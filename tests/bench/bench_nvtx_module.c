@@ -21,20 +21,27 @@ static double now_ns(void)
 /* As the client code calls it: through a pointer it has to load. */
 static int (*volatile push_a)(const char *) = nvtx_range_push_a;
 static int (*volatile push_ex)(const struct nvtx_attributes *) = nvtx_range_push_ex;
-static int (*volatile domain_push_ex)(struct nvtx_domain *,
-				      const struct nvtx_attributes *) = nvtx_domain_range_push_ex;
+static int (*volatile domain_push_ex)(struct nvtx_domain *, const struct nvtx_attributes *) = nvtx_domain_range_push_ex;
 static int (*volatile domain_pop)(struct nvtx_domain *) = nvtx_domain_range_pop;
 static int (*volatile pop)(void) = nvtx_range_pop;
-static int empty_pop(void) { return 0; }
-static int empty_push(const char *text) { return text != NULL; }
+static int empty_pop(void)
+{
+	return 0;
+}
+static int empty_push(const char *text)
+{
+	return text != NULL;
+}
 static int (*volatile no_pop)(void) = empty_pop;
 static int (*volatile no_push)(const char *) = empty_push;
 
+/* clang-format off */
 static struct nvtx_attributes attributes = {
 	.version = 3, .size = sizeof(attributes), .category = 7, .color_type = 1,
 	.color = 0xff00ff00, .payload_type = NVTX_PAYLOAD_INT64, .payload = 42,
 	.message_type = NVTX_MESSAGE_ASCII, .message.ascii = "twenty characters ab",
 };
+/* clang-format on */
 
 static struct nvtx_domain *domain;
 
@@ -100,16 +107,16 @@ static int by_value(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-#define MEASURE(name, body)                                                                \
-	do {                                                                               \
-		double times[RUNS];                                                        \
-		for (int run = 0; run < RUNS; run++) {                                     \
-			double begin = now_ns();                                           \
-			for (int i = 0; i < PAIRS; i++)                                    \
-				body();                                                    \
-			times[run] = (now_ns() - begin) / PAIRS;                           \
-		}                                                                          \
-		qsort(times, RUNS, sizeof(times[0]), by_value);                            \
+#define MEASURE(name, body) \
+	do { \
+		double times[RUNS]; \
+		for (int run = 0; run < RUNS; run++) { \
+			double begin = now_ns(); \
+			for (int i = 0; i < PAIRS; i++) \
+				body(); \
+			times[run] = (now_ns() - begin) / PAIRS; \
+		} \
+		qsort(times, RUNS, sizeof(times[0]), by_value); \
 		printf("%-34s min %6.2f  median %6.2f ns\n", name, times[0], times[RUNS / 2]); \
 	} while (0)
 

@@ -163,8 +163,8 @@ static void write_kernels(struct report_writer *w, long count, struct error *err
 	for (long n = 0; n < count; n++, time += 5000) {
 		launch = 1 + (int64_t)(uniform(&state) * NAMES * 5);
 		if (report_append(calls, (int64_t[]){ time, time + 3000 + n % 100, name, 0, 0, n + 1 }, 63) < 0 ||
-		    report_append(kernels[n % TRACKS], (int64_t[]){ time + 8000, time + 9000 + (int64_t)(5000 * uniform(&state)),
-								   launch, n + 1, n }, 31) < 0)
+		    report_append(kernels[n % TRACKS],
+				  (int64_t[]){ time + 8000, time + 9000 + (int64_t)(5000 * uniform(&state)), launch, n + 1, n }, 31) < 0)
 			exit(1);
 		if (n % 500000 == 0 && report_writer_tick(w, NULL, NULL, err) < 0)
 			die("writing", err);
@@ -221,12 +221,14 @@ static void run(const char *path, const char *label, const char *sql)
 static void bench_ranges(const char *path)
 {
 	for (int i = 0; i < 6; i++)
-		run(path, "nvtx_sum", "SELECT 100.0 * sum / sum(sum) OVER (), sum, count, avg, med, min, max, "
-				      "stddev "
-				      "FROM group_stats('NVTX_EVENTS', 'eventType, domainName, name', 'duration')");
+		run(path, "nvtx_sum",
+		    "SELECT 100.0 * sum / sum(sum) OVER (), sum, count, avg, med, min, max, "
+		    "stddev "
+		    "FROM group_stats('NVTX_EVENTS', 'eventType, domainName, name', 'duration')");
 	run(path, "open ranges", "SELECT count FROM group_stats('NVTX_EVENTS', '', 'start', 'open = 1')");
-	run(path, "all quantiles", "SELECT q1, med, q3, p90, p99 FROM group_stats('NVTX_EVENTS', 'name', "
-				   "'duration')");
+	run(path, "all quantiles",
+	    "SELECT q1, med, q3, p90, p99 FROM group_stats('NVTX_EVENTS', 'name', "
+	    "'duration')");
 	run(path, "interval_union", "SELECT busy FROM interval_union('NVTX_EVENTS', 'globalTid')");
 	run(path, "plain GROUP BY", "SELECT count(*), sum(end - start) FROM NVTX_EVENTS GROUP BY text");
 	run(path, "nvtx_pushpop_tree", "SELECT rangeId FROM nvtx_pushpop_tree");
@@ -239,9 +241,10 @@ static void bench_samples(const char *path)
 	run(path, "sample_stats by thread", "SELECT * FROM sample_stats('samples', 'function, thread')");
 	run(path, "stack_stats", "SELECT * FROM stack_stats('samples')");
 	run(path, "stack_stats as a tree", "SELECT * FROM stack_stats('samples', 'tree')");
-	run(path, "1,000 stacks by id", "WITH RECURSIVE s(id) AS (SELECT 997 UNION ALL SELECT id + 997 FROM s "
-					"LIMIT 1000) "
-					"SELECT c.symbol FROM s CROSS JOIN SAMPLING_CALLCHAINS c ON c.id = s.id");
+	run(path, "1,000 stacks by id",
+	    "WITH RECURSIVE s(id) AS (SELECT 997 UNION ALL SELECT id + 997 FROM s "
+	    "LIMIT 1000) "
+	    "SELECT c.symbol FROM s CROSS JOIN SAMPLING_CALLCHAINS c ON c.id = s.id");
 	run(path, "a million frames", "SELECT count(*) FROM (SELECT symbol FROM SAMPLING_CALLCHAINS LIMIT 1000000)");
 }
 
@@ -256,20 +259,24 @@ static void bench_runs(const char *path)
 static void bench_kernels(const char *path)
 {
 	for (int i = 0; i < 6; i++)
-		run(path, "kernels by name", "SELECT key, sum, count, avg, med, min, max, stddev FROM "
-					     "group_stats('CUPTI_ACTIVITY_KIND_KERNEL', 'name', 'duration')");
-	run(path, "kernels by name and shape", "SELECT sum, med FROM group_stats('CUPTI_ACTIVITY_KIND_KERNEL', "
-					       "'name, shape', 'duration')");
-	run(path, "calls by name", "SELECT key, sum, med FROM group_stats('CUPTI_ACTIVITY_KIND_RUNTIME', 'name', "
-				   "'duration')");
+		run(path, "kernels by name",
+		    "SELECT key, sum, count, avg, med, min, max, stddev FROM "
+		    "group_stats('CUPTI_ACTIVITY_KIND_KERNEL', 'name', 'duration')");
+	run(path, "kernels by name and shape",
+	    "SELECT sum, med FROM group_stats('CUPTI_ACTIVITY_KIND_KERNEL', "
+	    "'name, shape', 'duration')");
+	run(path, "calls by name",
+	    "SELECT key, sum, med FROM group_stats('CUPTI_ACTIVITY_KIND_RUNTIME', 'name', "
+	    "'duration')");
 	run(path, "busy GPU", "SELECT busy FROM interval_union('CUPTI_ACTIVITY_KIND_KERNEL', 'deviceId')");
 	run(path, "one correlation", "SELECT start FROM CUPTI_ACTIVITY_KIND_KERNEL WHERE correlationId = 4321");
 	run(path, "join 100,000 by correlation",
 	    "SELECT sum(k.end - r.start) FROM CUPTI_ACTIVITY_KIND_RUNTIME r JOIN CUPTI_ACTIVITY_KIND_KERNEL k "
 	    "ON k.correlationId = r.correlationId AND k.globalPid = r.globalTid & ~16777215 "
 	    "WHERE r.start < 500000000");
-	run(path, "plain GROUP BY name", "SELECT s.value, count(*) FROM CUPTI_ACTIVITY_KIND_KERNEL k "
-					 "JOIN StringIds s ON k.demangledName = s.id GROUP BY k.demangledName");
+	run(path, "plain GROUP BY name",
+	    "SELECT s.value, count(*) FROM CUPTI_ACTIVITY_KIND_KERNEL k "
+	    "JOIN StringIds s ON k.demangledName = s.id GROUP BY k.demangledName");
 }
 
 int main(int argc, char **argv)
@@ -277,8 +284,7 @@ int main(int argc, char **argv)
 	static const struct {
 		const char *name;
 		void (*bench)(const char *path);
-	} parts[] = { { "ranges", bench_ranges }, { "samples", bench_samples }, { "runs", bench_runs },
-		      { "kernels", bench_kernels } };
+	} parts[] = { { "ranges", bench_ranges }, { "samples", bench_samples }, { "runs", bench_runs }, { "kernels", bench_kernels } };
 	long count = (long)((argc > 1 ? atof(argv[1]) : 10) * 1e6);
 	char path[4096];
 

@@ -107,8 +107,7 @@ static void write_rows(const char *path, const struct row *rows, size_t count)
 
 	check(report_writer_open(&w, path, 1, NULL, 0, &err), &err);
 	for (unsigned i = 0; i < NAMES; i++)
-		names[i] = report_string(w, name, (size_t)snprintf(name, sizeof(name),
-								   "layer %u forward", i));
+		names[i] = report_string(w, name, (size_t)snprintf(name, sizeof(name), "layer %u forward", i));
 	for (unsigned i = 0; i < 4; i++)
 		tracks[i] = report_track(w, TABLE_SLICE, i);
 	begin = seconds_of(CLOCK_MONOTONIC);
@@ -147,9 +146,8 @@ static void read_rows(const char *path, size_t count)
 			sum += (uint64_t)(end[i] - start[i]) ^ (uint64_t)name[i];
 		rows += n;
 	}
-	printf("  open                  %6.2f ms\n  decode                %6.1f ms (%llu rows, %llx)\n",
-	       (opened - begin) * 1e3, (seconds_of(CLOCK_MONOTONIC) - opened) * 1e3, (unsigned long long)rows,
-	       (unsigned long long)sum);
+	printf("  open                  %6.2f ms\n  decode                %6.1f ms (%llu rows, %llx)\n", (opened - begin) * 1e3,
+	       (seconds_of(CLOCK_MONOTONIC) - opened) * 1e3, (unsigned long long)rows, (unsigned long long)sum);
 	report_close(r);
 	if (rows != count)
 		exit(1);

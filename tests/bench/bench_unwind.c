@@ -23,10 +23,8 @@ struct captured {
 	uint8_t bytes[ROOM];
 };
 
-static const int dwarf_order[ARCH_DWARF_REGISTERS] = {
-	REG_RAX, REG_RDX, REG_RCX, REG_RBX, REG_RSI, REG_RDI, REG_RBP, REG_RSP, REG_R8,
-	REG_R9, REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15, REG_RIP
-};
+static const int dwarf_order[ARCH_DWARF_REGISTERS] = { REG_RAX, REG_RDX, REG_RCX, REG_RBX, REG_RSI, REG_RDI, REG_RBP, REG_RSP, REG_R8,
+						       REG_R9,  REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15, REG_RIP };
 
 static struct captured *taken;
 
@@ -81,9 +79,8 @@ static void measure(struct session *s, const char *what, int rounds)
 	for (int i = 0; i < rounds; i++)
 		stacks_intern(s, space, &walk);
 	stored = now();
-	printf("%s: %u frames%s, unwound in %.2f us (%.0f ns a frame), stored in %.2f us\n", what, walk.count,
-	       walk.cut ? " (cut)" : "", (unwound - start) / rounds / 1e3, (unwound - start) / rounds / walk.count,
-	       (stored - unwound) / rounds / 1e3);
+	printf("%s: %u frames%s, unwound in %.2f us (%.0f ns a frame), stored in %.2f us\n", what, walk.count, walk.cut ? " (cut)" : "",
+	       (unwound - start) / rounds / 1e3, (unwound - start) / rounds / walk.count, (stored - unwound) / rounds / 1e3);
 }
 
 static void measure_library(const char *path, uint64_t address)
@@ -103,8 +100,8 @@ static void measure_library(const char *path, uint64_t address)
 	for (unsigned i = 0; i < 1000; i++)
 		covered += cfi_read(cfi, file, address + 1 + i * 997)->covered;
 	then = now();
-	printf("%s: first row %.0f us, %.2f us for each of the next (%u of 1000 known)\n", path,
-	       (first - start) / 1e3, (then - first) / 1e6, covered);
+	printf("%s: first row %.0f us, %.2f us for each of the next (%u of 1000 known)\n", path, (first - start) / 1e3,
+	       (then - first) / 1e6, covered);
 	cfi_free(cfi);
 	elf_file_close(file);
 }

@@ -146,8 +146,7 @@ static void fill_request(const char *session)
 static void *visit(void *name)
 {
 	void *library = dlopen(request.agent_path, RTLD_NOW);
-	int (*function)(const struct attach_request *) =
-		library ? (int (*)(const struct attach_request *))dlsym(library, name) : NULL;
+	int (*function)(const struct attach_request *) = library ? (int (*)(const struct attach_request *))dlsym(library, name) : NULL;
 
 	return (void *)(intptr_t)(function ? function(&request) : 1);
 }

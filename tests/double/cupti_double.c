@@ -26,17 +26,18 @@ int cuptiGetVersion(uint32_t *version)
 
 int cuptiGetResultString(int result, const char **text)
 {
-	*text = result == CUPTI_OK ? "CUPTI_SUCCESS" :
+	*text = result == CUPTI_OK                      ? "CUPTI_SUCCESS" :
 		result == CUPTI_INSUFFICIENT_PRIVILEGES ? "CUPTI_ERROR_INSUFFICIENT_PRIVILEGES" :
-		result == CUPTI_MULTIPLE_SUBSCRIBERS ? "CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED" :
-		"CUPTI_ERROR_OF_THE_DOUBLE";
+		result == CUPTI_MULTIPLE_SUBSCRIBERS    ? "CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED" :
+							  "CUPTI_ERROR_OF_THE_DOUBLE";
 	return CUPTI_OK;
 }
 
 int cuptiGetErrorMessage(int result, const char **text)
 {
 	*text = result == CUPTI_INSUFFICIENT_PRIVILEGES ? "the user does not have sufficient privileges" :
-		result == CUPTI_MULTIPLE_SUBSCRIBERS ? "multiple subscribers are not supported" : "what the script says";
+		result == CUPTI_MULTIPLE_SUBSCRIBERS    ? "multiple subscribers are not supported" :
+							  "what the script says";
 	return CUPTI_OK;
 }
 
@@ -99,8 +100,7 @@ int cuptiEnableCallback(uint32_t enable, void *subscriber, int domain, uint32_t 
 {
 	int result = double_called("cuptiEnableCallback", "%u domain %d id %u", enable, domain, id);
 
-	if (result == CUPTI_OK && (domain <= 0 || domain >= DOMAIN_COUNT || id >= CALL_COUNT ||
-				   subscriber != &cupti_double.client))
+	if (result == CUPTI_OK && (domain <= 0 || domain >= DOMAIN_COUNT || id >= CALL_COUNT || subscriber != &cupti_double.client))
 		result = INVALID_PARAMETER;
 	if (result == CUPTI_OK)
 		cupti_double.client.callbacks[domain][id] = enable != 0;

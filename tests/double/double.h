@@ -26,15 +26,15 @@ enum flush_by { FLUSH_BY_WORKER, FLUSH_BY_CALLER, FLUSH_LATE };
 
 struct settings {
 	uint32_t version;
-	char holder[64];         /* the tool that holds CUPTI, "" = none */
+	char holder[64]; /* the tool that holds CUPTI, "" = none */
 	enum flush_by flush;
-	bool swapped;            /* buffers come in another order */
-	unsigned shuffle;        /* records of a buffer change places within so many */
-	unsigned drop;           /* every so many GPU records one is lost */
+	bool swapped;     /* buffers come in another order */
+	unsigned shuffle; /* records of a buffer change places within so many */
+	unsigned drop;    /* every so many GPU records one is lost */
 	unsigned workers;
-	unsigned slow;           /* us that a thread is in CUPTI's own code, before and after a callback */
+	unsigned slow; /* us that a thread is in CUPTI's own code, before and after a callback */
 	unsigned finalize_ms, deliver_ms, flush_ms;
-	double drift;            /* of our own clock, parts per million */
+	double drift; /* of our own clock, parts per million */
 	int64_t offset;
 };
 
@@ -51,7 +51,7 @@ struct client {
 	cupti_buffer_completed *completed;
 	uint64_t (*stamp)(void);
 	bool callbacks[DOMAIN_COUNT][CALL_COUNT];
-	bool calls[2][CALL_COUNT];   /* records of: driver, runtime */
+	bool calls[2][CALL_COUNT]; /* records of: driver, runtime */
 	bool kinds[KIND_COUNT];
 	bool latencies, event_times, system_tids;
 };

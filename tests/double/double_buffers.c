@@ -25,7 +25,7 @@ static struct {
 	unsigned waiting;
 	uint64_t completed, delivered; /* how many */
 	bool flushing;
-	unsigned delivering;           /* buffers that are being handed over */
+	unsigned delivering; /* buffers that are being handed over */
 	size_t dropped;
 	uint64_t gpu_records;
 	struct pending *pending;

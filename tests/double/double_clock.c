@@ -5,9 +5,9 @@
 
 static struct {
 	uint64_t (*stamp)(void); /* what was measured */
-	double rate;          /* units a nanosecond; 0 = not measured */
-	uint64_t raw, units;  /* at the begin of measuring */
-	uint64_t measured;    /* raw time of the last measurement */
+	double rate;             /* units a nanosecond; 0 = not measured */
+	uint64_t raw, units;     /* at the begin of measuring */
+	uint64_t measured;       /* raw time of the last measurement */
 } clock_rate;
 
 static uint64_t read_clock(clockid_t id)

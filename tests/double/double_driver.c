@@ -19,7 +19,7 @@ enum thing_kind { THING_CONTEXT, THING_STREAM, THING_GRAPH, THING_EXEC, THING_NO
 #define THINGS 4096u
 static struct thing {
 	uint64_t id;
-	uint64_t busy_until;      /* of a stream */
+	uint64_t busy_until; /* of a stream */
 	uint32_t device, context;
 } things[THING_KINDS][THINGS];
 
@@ -42,9 +42,15 @@ static __thread struct {
 } self;
 static unsigned forks = 1;
 
-static void forked(void) { forks++; }
+static void forked(void)
+{
+	forks++;
+}
 
-__attribute__((constructor)) static void watch_forks(void) { pthread_atfork(NULL, NULL, forked); }
+__attribute__((constructor)) static void watch_forks(void)
+{
+	pthread_atfork(NULL, NULL, forked);
+}
 
 static void know_self(void)
 {
@@ -168,7 +174,10 @@ struct graph_data {
 	void *exec;
 };
 
-static void *handle(enum thing_kind kind, int64_t id) { return id ? thing(kind, (uint64_t)id) : NULL; }
+static void *handle(enum thing_kind kind, int64_t id)
+{
+	return id ? thing(kind, (uint64_t)id) : NULL;
+}
 
 static void tell_graph(uint32_t id, const int64_t *v, int64_t graph, int64_t original, bool node)
 {
@@ -231,9 +240,12 @@ static void begin_call(struct call *call, const struct call_name *name, const in
 	call->result = (uint32_t)v[KEY_RESULT];
 	if (is_called_back(name))
 		name_function(call);
-	call->data = (struct call_data){ .function = call->function, .result = &call->result,
-		.context = thing(THING_CONTEXT, (uint64_t)v[KEY_CONTEXT]), .context_id = (uint32_t)v[KEY_CONTEXT],
-		.correlation_data = &call->correlation_data, .correlation = ++cupti_double.correlation };
+	call->data = (struct call_data){ .function = call->function,
+					 .result = &call->result,
+					 .context = thing(THING_CONTEXT, (uint64_t)v[KEY_CONTEXT]),
+					 .context_id = (uint32_t)v[KEY_CONTEXT],
+					 .correlation_data = &call->correlation_data,
+					 .correlation = ++cupti_double.correlation };
 	call_back(call->name->domain, call->name->id, &call->data);
 	call->began = double_stamp();
 }
@@ -393,7 +405,7 @@ static uint64_t busy_until(const int64_t *v)
 static void synchronise(struct script_line *line)
 {
 	static const char *const usual[] = { "cudaDeviceSynchronize", "cudaEventSynchronize", "cudaStreamWaitEvent",
-		"cudaStreamSynchronize", "cudaDeviceSynchronize" };
+					     "cudaStreamSynchronize", "cudaDeviceSynchronize" };
 	int64_t v[KEY_COUNT];
 	struct call call;
 
@@ -496,7 +508,11 @@ void cupti_double_play_line(struct script_line *line)
 	switch (line->action) {
 	case ACTION_INIT: initialised(); break;
 	case ACTION_LOG: double_log("# %s", line->text); break;
-	case ACTION_DEVICE: add_device(line); if (cupti_double.cuda_ready) double_devices_tell(); break;
+	case ACTION_DEVICE:
+		add_device(line);
+		if (cupti_double.cuda_ready)
+			double_devices_tell();
+		break;
 	case ACTION_CONTEXT: made(line, THING_CONTEXT, 1, RECORD_KIND_CONTEXT); break;
 	case ACTION_CONTEXT_END: tell_resource(2, (uint64_t)v[KEY_ID], 0, NULL); break;
 	case ACTION_STREAM: made(line, THING_STREAM, 3, RECORD_KIND_STREAM); break;

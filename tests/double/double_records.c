@@ -12,7 +12,9 @@ struct field {
 
 #define RECORD(NAME, kind) static const struct field fields_##NAME[] = {
 #define FIELD(since, bytes, key) { since, bytes, KEY_##key },
+/* clang-format off */
 #define RECORD_END { 0, 0, 0 } };
+/* clang-format on */
 #include "double_records.def"
 #undef RECORD
 #undef FIELD
@@ -30,7 +32,9 @@ static const struct field *const layouts[KIND_COUNT] = {
 
 unsigned double_record_named(const char *name)
 {
-#define RECORD(NAME, kind) if (!strcmp(name, #NAME)) return kind;
+#define RECORD(NAME, kind) \
+	if (!strcmp(name, #NAME)) \
+		return kind;
 #define FIELD(since, bytes, key)
 #define RECORD_END
 #include "double_records.def"
@@ -41,7 +45,10 @@ unsigned double_record_named(const char *name)
 	abort();
 }
 
-static size_t rounded(size_t size) { return (size + 7) & ~(size_t)7; }
+static size_t rounded(size_t size)
+{
+	return (size + 7) & ~(size_t)7;
+}
 
 size_t double_record_size(unsigned kind)
 {

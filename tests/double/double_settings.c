@@ -41,8 +41,7 @@ static void read_setting(struct settings *s, const char *line)
 	    sscanf(line, "cupti shuffle %u", &s->shuffle) == 1 || sscanf(line, "cupti drop %u", &s->drop) == 1 ||
 	    sscanf(line, "cupti workers %u", &s->workers) == 1 || sscanf(line, "cupti slow %u", &s->slow) == 1 ||
 	    sscanf(line, "cupti finalize %u", &s->finalize_ms) == 1 || sscanf(line, "cupti deliver %u", &s->deliver_ms) == 1 ||
-	    sscanf(line, "cupti flushing %u", &s->flush_ms) == 1 ||
-	    sscanf(line, "cupti clock %lf %ld", &s->drift, &s->offset) == 2)
+	    sscanf(line, "cupti flushing %u", &s->flush_ms) == 1 || sscanf(line, "cupti clock %lf %ld", &s->drift, &s->offset) == 2)
 		return;
 	if (sscanf(line, "cupti flush %63s", word) == 1) {
 		s->flush = !strcmp(word, "caller") ? FLUSH_BY_CALLER : !strcmp(word, "late") ? FLUSH_LATE : FLUSH_BY_WORKER;
@@ -53,8 +52,7 @@ static void read_setting(struct settings *s, const char *line)
 		return;
 	}
 	answer->argument = -1;
-	if (answer_count < 63 && sscanf(line, "cupti result %63s %d %ld", answer->function, &answer->result,
-					&answer->argument) >= 2) {
+	if (answer_count < 63 && sscanf(line, "cupti result %63s %d %ld", answer->function, &answer->result, &answer->argument) >= 2) {
 		answer_count++;
 		return;
 	}

@@ -9,9 +9,9 @@
 static struct {
 	pthread_mutex_t lock;
 	pthread_key_t key;
-	bool begun;            /* there is a key */
+	bool begun; /* there is a key */
 	_Atomic unsigned finalizing;
-	_Atomic int inside;    /* threads in CUPTI's code */
+	_Atomic int inside; /* threads in CUPTI's code */
 } threads = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 static _Thread_local int depth;

@@ -28,12 +28,12 @@ enum script_key {
 
 struct script_line {
 	enum script_action action;
-	const char *text;        /* "" where there is none */
-	const char *api;         /* name of the call; NULL: the usual one */
-	const char *inner;       /* name of a call made within it; NULL: none */
+	const char *text;  /* "" where there is none */
+	const char *api;   /* name of the call; NULL: the usual one */
+	const char *inner; /* name of a call made within it; NULL: none */
 	int64_t values[KEY_COUNT];
-	const void *prepared;    /* the double's: which call it is, found when it is first played */
-	size_t partner;          /* of repeat: its end; of end: its repeat */
+	const void *prepared; /* the double's: which call it is, found when it is first played */
+	size_t partner;       /* of repeat: its end; of end: its repeat */
 };
 
 struct script_section {

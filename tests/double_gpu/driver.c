@@ -16,9 +16,22 @@
 #define AHEAD 7000000000 /* of our clock */
 #define MAX_FDS 64
 
-struct record { uint16_t type, subtype; uint32_t variable; uint8_t tag, vm; uint16_t sequence; uint32_t context, pid, unused; uint64_t time; };
-struct header { uint32_t get, put; };
-struct arguments { uint32_t client, parent, what_or_command, class; uint64_t parameters; uint32_t size, status; };
+struct record {
+	uint16_t type, subtype;
+	uint32_t variable;
+	uint8_t tag, vm;
+	uint16_t sequence;
+	uint32_t context, pid, unused;
+	uint64_t time;
+};
+struct header {
+	uint32_t get, put;
+};
+struct arguments {
+	uint32_t client, parent, what_or_command, class;
+	uint64_t parameters;
+	uint32_t size, status;
+};
 
 static int ours[MAX_FDS];
 static struct header *header;
@@ -85,8 +98,10 @@ static void write_one(int64_t step)
 
 	if (next == header->get)
 		return;
+	/* clang-format off */
 	records[header->put] = (struct record){ .type = 2, .tag = step % 2 ? 7 : 6, .sequence = number, .context = (uint32_t)(step & ~1) & 0xffffff,
 						.pid = step % 4 < 2 ? 1234 : UINT32_MAX, .time = (uint64_t)(step * STEP + AHEAD) };
+	/* clang-format on */
 	header->put = next;
 }
 
@@ -117,12 +132,8 @@ static void control(struct arguments *a, uint8_t *p)
 		memcpy(p, &id, 4);
 		memcpy(p + 4, &none, 4);
 		break;
-	case 0x21b:
-		memcpy(p + 4, (uint8_t[8]){ [4] = 6 }, 8);
-		break;
-	case 0x20800406:
-		memcpy(p + 8, pair, sizeof(pair));
-		break;
+	case 0x21b: memcpy(p + 4, (uint8_t[8]){ [4] = 6 }, 8); break;
+	case 0x20800406: memcpy(p + 8, pair, sizeof(pair)); break;
 	case 0x20801238:
 		a->status = told("log_refused", 0) ? 0x56 : 0;
 		p[20] = 4;
@@ -131,12 +142,8 @@ static void control(struct arguments *a, uint8_t *p)
 		enabled = p[0];
 		began = began ? began : raw_now();
 		break;
-	case 0x90cd0102:
-		memcpy(&header->get, p, 4);
-		break;
-	case 0x90cd0104:
-		flush();
-		break;
+	case 0x90cd0102: memcpy(&header->get, p, 4); break;
+	case 0x90cd0104: flush(); break;
 	}
 }
 
@@ -152,15 +159,12 @@ int ioctl(int fd, unsigned long request, ...)
 	if (!is_ours(fd))
 		return real(fd, request, a);
 	switch (request & 0xff) {
-	case 0x2a:
-		control(a, (uint8_t *)(uintptr_t)a->parameters);
-		return 0;
+	case 0x2a: control(a, (uint8_t *)(uintptr_t)a->parameters); return 0;
 	case 0x2b:
 		if (a->class == 0x90cd)
 			make_buffer();
 		return 0;
-	case 0x4e:
-		return 0;
+	case 0x4e: return 0;
 	}
 	errno = ENOTTY;
 	return -1;

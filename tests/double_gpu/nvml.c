@@ -7,11 +7,32 @@
 #define OK 0
 #define NOT_SUPPORTED 3
 
-struct utilization { unsigned gpu, memory; };
-struct memory { unsigned long long total, free, used; };
-struct pci { char legacy[16]; unsigned domain, bus, device, id, subsystem; char bus_id[32]; };
-struct process { unsigned pid; unsigned long long memory; unsigned gpu_instance, compute_instance; };
-struct field { unsigned id, scope; long long time, latency; int type, result; union { double d; unsigned u; unsigned long long ull; } value; };
+struct utilization {
+	unsigned gpu, memory;
+};
+struct memory {
+	unsigned long long total, free, used;
+};
+struct pci {
+	char legacy[16];
+	unsigned domain, bus, device, id, subsystem;
+	char bus_id[32];
+};
+struct process {
+	unsigned pid;
+	unsigned long long memory;
+	unsigned gpu_instance, compute_instance;
+};
+struct field {
+	unsigned id, scope;
+	long long time, latency;
+	int type, result;
+	union {
+		double d;
+		unsigned u;
+		unsigned long long ull;
+	} value;
+};
 
 /* Handles are addresses in here. */
 static char devices[64];

@@ -22,7 +22,7 @@
 #define OFFSET 1700000000000000000ull
 #define GAIN 50e-6
 #define MAX_SAMPLES 65536u
-#define TIMER_OF(raw) (OFFSET + (uint64_t)(raw) + (uint64_t)((double)(raw) * GAIN))
+#define TIMER_OF(raw) (OFFSET + (uint64_t)(raw) + (uint64_t)((double)(raw)*GAIN))
 
 struct image {
 	uint64_t count;
@@ -31,9 +31,9 @@ struct image {
 
 struct device {
 	uint64_t interval;
-	uint64_t next;      /* start of the sample that is not over yet; 0: stopped */
+	uint64_t next; /* start of the sample that is not over yet; 0: stopped */
 	unsigned decodes;
-	size_t image_size;  /* that was told last */
+	size_t image_size; /* that was told last */
 };
 
 static struct device devices[8];
@@ -95,7 +95,9 @@ int cuptiGetVersion(uint32_t *version)
 int cuptiGetResultString(int result, const char **text);
 int cuptiGetResultString(int result, const char **text)
 {
-	*text = result == 35 ? "CUPTI_ERROR_INSUFFICIENT_PRIVILEGES" : result == 1 ? "CUPTI_ERROR_INVALID_PARAMETER" : "CUPTI_ERROR_UNKNOWN";
+	*text = result == 35 ? "CUPTI_ERROR_INSUFFICIENT_PRIVILEGES" :
+		result == 1  ? "CUPTI_ERROR_INVALID_PARAMETER" :
+			       "CUPTI_ERROR_UNKNOWN";
 	return 0;
 }
 

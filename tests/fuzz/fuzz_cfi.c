@@ -93,10 +93,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		if (size < 1 + 2 * used)
 			return 0;
 		for (unsigned i = 0; i < used; i++)
-			entries[i] = (struct cfi_file_entry){ CFI_FILE_CODE + i * 16,
-							      4u * (data[1 + 2 * i] | data[2 + 2 * i] << 8) };
-		rest = cfi_file_make(image, data + 1 + 2 * used, size - 1 - 2 * used, entries,
-				     count == 255 ? -1 : (int)used);
+			entries[i] = (struct cfi_file_entry){ CFI_FILE_CODE + i * 16, 4u * (data[1 + 2 * i] | data[2 + 2 * i] << 8) };
+		rest = cfi_file_make(image, data + 1 + 2 * used, size - 1 - 2 * used, entries, count == 255 ? -1 : (int)used);
 		r = elf_file_open_memory(&s.file, image, rest, NULL);
 	}
 	if (r < 0)

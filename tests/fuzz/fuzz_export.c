@@ -39,8 +39,10 @@ static void run_report(struct query *q, const struct fuzz_file *file, uint8_t ch
 static void run(struct query *q, const struct fuzz_file *file, FILE *nowhere)
 {
 	const uint8_t *choices = file->choices;
+	/* clang-format off */
 	struct export_request request = { .type = (enum export_type)(choices[0] % EXPORT_TYPE_COUNT), .stacks = (enum export_stacks)(choices[1] % 5),
 					  .input = file->path, .overwrite = true, .stream = nowhere, .most_bytes = choices[7] % 2 ? 1 : EXPORT_PAGE_BYTES };
+	/* clang-format on */
 	bool to_file = request.type == EXPORT_SQLITE || request.type == EXPORT_CSV;
 	char output[64], path[4096];
 	uint64_t left_out;

@@ -75,8 +75,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	for (size_t window = 1; window < 8; window += 3) {
 		parts = read_with(data, size, window);
 		if (whole.result != parts.result || whole.offset != parts.offset || whole.sum != parts.sum ||
-		    !whole.trouble != !parts.trouble || (whole.trouble && strcmp(whole.trouble, parts.trouble) != 0) ||
-		    whole.offset > size)
+		    !whole.trouble != !parts.trouble || (whole.trouble && strcmp(whole.trouble, parts.trouble) != 0) || whole.offset > size)
 			abort();
 	}
 	return 0;

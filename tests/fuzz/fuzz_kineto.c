@@ -52,8 +52,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	import(data, size, size + 1, &whole);
 	import(data, size, size ? 1 + data[size / 2] % 13 : 1, &parts);
-	if (whole.events != parts.events || whole.troubles != parts.troubles || whole.offset != parts.offset ||
-	    whole.line != parts.line || whole.before != parts.before)
+	if (whole.events != parts.events || whole.troubles != parts.troubles || whole.offset != parts.offset || whole.line != parts.line ||
+	    whole.before != parts.before)
 		abort();
 	return 0;
 }

@@ -15,7 +15,8 @@
 static void ranges(const char *text)
 {
 	static const struct nvtx_open_range open[] = {
-		{ "", "A", 1, 0, 0 }, { "D", "x/y", 1, 0, 0 }, { "", NULL, 1, 0, 0 }, { "", "B", 1, 0, 0 }, { "", "S", 0, 0, 0 }, { "D", "a,b", 0, 0, 0 },
+		{ "", "A", 1, 0, 0 }, { "D", "x/y", 1, 0, 0 }, { "", NULL, 1, 0, 0 },
+		{ "", "B", 1, 0, 0 }, { "", "S", 0, 0, 0 },    { "D", "a,b", 0, 0, 0 },
 	};
 	struct nvtx_filter filter;
 	char why[200];

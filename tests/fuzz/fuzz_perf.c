@@ -33,8 +33,7 @@ struct world {
 
 static void set_event(struct perf_event_attr *attr, unsigned choice)
 {
-	*attr = (struct perf_event_attr){ .size = sizeof(*attr),
-					  .sample_type = PERF_COMMON_SAMPLE_TYPE | PERF_SAMPLE_PERIOD };
+	*attr = (struct perf_event_attr){ .size = sizeof(*attr), .sample_type = PERF_COMMON_SAMPLE_TYPE | PERF_SAMPLE_PERIOD };
 	if (choice & 1)
 		attr->sample_type |= PERF_SAMPLE_CALLCHAIN;
 	if (choice & 2)
@@ -69,8 +68,10 @@ static void begin_world(struct world *w)
 	w->s.tables[TABLE_PROCESS] = report_track(w->s.writer, TABLE_PROCESS, 0);
 	roster_init(&w->s.roster);
 	w->s.roster.sideband = 1;
+	/* clang-format off */
 	w->perf = (struct perf){ .session = &w->s, .options = &options, .cpu_count = 2, .cpus = w->cpus,
 				 .heap = w->heap, .way = { .scope = SCOPE_PROCESS_TREE, .samples = 1 } };
+	/* clang-format on */
 	for (int i = 0; i < 2; i++)
 		w->memory[i] = aligned_alloc(PAGE, PAGE + DATA);
 	for (uint64_t id = 0; id < IDS; id++)

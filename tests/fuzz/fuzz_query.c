@@ -62,10 +62,12 @@ static const char *const statements[] = {
 	"SELECT * FROM sonde_kernel_metric ORDER BY result, name",
 };
 
+/* clang-format off */
 static const struct scope_request scopes[] = {
 	{ 0 }, { 0 }, { 0 }, { 0 }, { 0 }, { .time = "100/5000" }, { .time = "1us/" }, { .nvtx = "*" }, { .nvtx = "step*@*/0,2-4" }, { .steps = "0-5" },
 	{ .time = "/1s", .nvtx = "a*" }, { .steps = "1,3" },
 };
+/* clang-format on */
 
 static int enough(void *context)
 {
@@ -101,7 +103,8 @@ static void ask(struct query *q, const char *text)
 /* The chosen one of the tables that the report has rows for, and those it always has. */
 static void ask_table(struct query *q, unsigned choice)
 {
-	const char *name = query_native_name(q, choice), *forms[] = { "", " ORDER BY 2, 1", " WHERE rowid > 2 LIMIT 7", " ORDER BY 1 DESC" };
+	const char *name = query_native_name(q, choice),
+		   *forms[] = { "", " ORDER BY 2, 1", " WHERE rowid > 2 LIMIT 7", " ORDER BY 1 DESC" };
 	sqlite3_stmt *statement;
 	char text[300];
 
@@ -110,13 +113,15 @@ static void ask_table(struct query *q, unsigned choice)
 		ask(q, text);
 		return;
 	}
-	if (query_prepare(q, "SELECT name FROM sqlite_master ORDER BY name LIMIT 1 OFFSET ?1 % max(1, (SELECT count(*) FROM sqlite_master))", &statement, NULL) !=
-	    SQLITE_OK)
+	if (query_prepare(q,
+			  "SELECT name FROM sqlite_master ORDER BY name LIMIT 1 OFFSET ?1 % max(1, (SELECT count(*) FROM sqlite_master))",
+			  &statement, NULL) != SQLITE_OK)
 		return;
 	sqlite3_bind_int(statement, 1, (int)choice);
 	text[0] = '\0';
 	if (sqlite3_step(statement) == SQLITE_ROW)
-		snprintf(text, sizeof(text), "SELECT * FROM \"%s\"%s", (const char *)sqlite3_column_text(statement, 0), forms[choice / 7 % 4]);
+		snprintf(text, sizeof(text), "SELECT * FROM \"%s\"%s", (const char *)sqlite3_column_text(statement, 0),
+			 forms[choice / 7 % 4]);
 	sqlite3_finalize(statement);
 	ask(q, text);
 }

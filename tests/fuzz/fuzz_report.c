@@ -66,8 +66,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	memcpy(journal, data + file_size, size - file_size);
 	mend(copy, file_size);
 	if (size - file_size >= sizeof(struct file_header) && file_size >= sizeof(struct file_header)) {
-		memcpy(journal + offsetof(struct file_header, id),
-		       copy + offsetof(struct file_header, id), 16);
+		memcpy(journal + offsetof(struct file_header, id), copy + offsetof(struct file_header, id), 16);
 		mend(journal, size - file_size);
 	}
 	if (report_open_memory(&r, copy, file_size, journal, size - file_size, &err) == 0) {

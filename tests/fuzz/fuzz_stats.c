@@ -8,9 +8,11 @@
 #endif
 
 static const char *const formats[] = { "column", "table", "csv", "tsv", "json", "hdoc", "htable", "column:nohdr:20:.:0", "csv:time=usec" };
+/* clang-format off */
 static const struct scope_request scopes[] = {
 	{ 0 }, { 0 }, { 0 }, { 0 }, { 0 }, { .time = "100/5000" }, { .time = "1us/" }, { .nvtx = "*" }, { .nvtx = "step*@*/0,2-4" }, { .steps = "0-5" },
 };
+/* clang-format on */
 
 static const struct report_files *all_reports(void)
 {
@@ -43,10 +45,12 @@ static void run(const struct fuzz_file *file, FILE *nowhere)
 	static const char *const folder = REPORTS_FOLDER;
 	const char *format = formats[file->choices[1] % (sizeof(formats) / sizeof(formats[0]))], *names[3];
 	char texts[3][128];
+	/* clang-format off */
 	struct stats_options options = {
 		.reports = names, .report_count = 3, .formats = &format, .format_count = 1, .folders = &folder, .folder_count = 1,
 		.scope = scopes[file->choices[0] % (sizeof(scopes) / sizeof(scopes[0]))],
 	};
+	/* clang-format on */
 	struct error err;
 
 	for (unsigned i = 0; i < 3; i++) {

@@ -19,8 +19,11 @@ static int64_t put_text(struct report_writer *w, const char *text)
 static void fill(struct report_writer *w)
 {
 	int64_t process[] = { 1, 100, 100, 0, 1, 0, 0, 1, put_text(w, "app") }, thread[] = { 1, 1, 100, 100 };
-	int64_t tracks[][6] = { { 1, TRACK_NVTX_PUSHPOP, 1, 1, 0, 0 }, { 2, TRACK_CUDA_API, 1, 1, 0, 0 },
-				{ 3, TRACK_GPU_KERNEL, 1, 0, 1, 0 }, { 4, TRACK_COUNTER, 1, 0, 0, 0 }, { 5, TRACK_NVTX_MARK, 1, 1, 0, 0 } };
+	int64_t tracks[][6] = { { 1, TRACK_NVTX_PUSHPOP, 1, 1, 0, 0 },
+				{ 2, TRACK_CUDA_API, 1, 1, 0, 0 },
+				{ 3, TRACK_GPU_KERNEL, 1, 0, 1, 0 },
+				{ 4, TRACK_COUNTER, 1, 0, 0, 0 },
+				{ 5, TRACK_NVTX_MARK, 1, 1, 0, 0 } };
 	int64_t stream[] = { 1, 1, 7, 1, 0 }, name = put_text(w, "range"), call = put_text(w, "cudaLaunchKernel_v7000");
 
 	report_append(report_track(w, TABLE_PROCESS, 0), process, 0x1ff);
@@ -48,7 +51,8 @@ static void fill_kernels(struct report_writer *w)
 	int64_t function = put_text(w, "_Z1kPf"), executed = put_text(w, "inst_executed");
 
 	for (int64_t i = 1; i <= 2; i++) {
-		int64_t result[COLUMN_KERNEL_RESULT_MINOR + 1] = { i, i, 1, 0, put_text(w, "k(float*)"), 0, 1, 7, 0, 64, 1, 1, 256, 1, 1, 9, 0 };
+		int64_t result[COLUMN_KERNEL_RESULT_MINOR + 1] = { i, i, 1, 0, put_text(w, "k(float*)"), 0, 1, 7, 0, 64, 1, 1, 256,
+								   1, 1, 9, 0 };
 
 		report_append(report_track(w, TABLE_KERNEL_RESULT, 0), result, 0x1ffd7);
 		for (size_t j = 0; j < sizeof(metrics) / sizeof(metrics[0]); j++) {
@@ -59,12 +63,14 @@ static void fill_kernels(struct report_writer *w)
 			metric[COLUMN_KERNEL_METRIC_NAME] = put_text(w, metrics[j]);
 			metric[COLUMN_KERNEL_METRIC_INTEGER] = (int64_t)(1000 * j + 1);
 			report_append(report_track(w, TABLE_KERNEL_METRIC, 0), metric,
-				      1u << COLUMN_KERNEL_METRIC_RESULT | 1u << COLUMN_KERNEL_METRIC_KIND | 1u << COLUMN_KERNEL_METRIC_NAME |
-					      1u << COLUMN_KERNEL_METRIC_INTEGER | (uint32_t)(j == 3) << COLUMN_KERNEL_METRIC_INSTANCE);
+				      1u << COLUMN_KERNEL_METRIC_RESULT | 1u << COLUMN_KERNEL_METRIC_KIND |
+					      1u << COLUMN_KERNEL_METRIC_NAME | 1u << COLUMN_KERNEL_METRIC_INTEGER |
+					      (uint32_t)(j == 3) << COLUMN_KERNEL_METRIC_INSTANCE);
 		}
 		for (int64_t pc = 0; pc < 64; pc += 16) {
 			int64_t source[] = { i, 1, function, pc, executed, pc + 1 };
-			int64_t instruction[] = { 1, function, pc, function, function, pc, put_text(w, "f\tx.cu\t7\ng\ty.cu\t8\n"), function, pc };
+			int64_t instruction[] = { 1,        function, pc, function, function, pc, put_text(w, "f\tx.cu\t7\ng\ty.cu\t8\n"),
+						  function, pc };
 
 			report_append(report_track(w, TABLE_KERNEL_SOURCE, 0), source, 0x3f);
 			report_append(report_track(w, TABLE_KERNEL_INSTRUCTION, 0), instruction, 0x1ff);

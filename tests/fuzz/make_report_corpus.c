@@ -23,8 +23,7 @@ static void fill(struct report_writer *w, int rows)
 
 	report_append(report_track(w, TABLE_META, 0), host, 3);
 	for (int i = 0; i < rows; i++) {
-		int64_t slice[] = { i * 300 + i % 7, i * 300 + 100 + i * i % 100,
-				    (int64_t)(i % 5 ? name : later), i % 3, i % 4 * 1000000 };
+		int64_t slice[] = { i * 300 + i % 7, i * 300 + 100 + i * i % 100, (int64_t)(i % 5 ? name : later), i % 3, i % 4 * 1000000 };
 		int64_t count[] = { i * 10, i * i, i };
 
 		report_append(report_track(w, TABLE_SLICE, 1 + (uint32_t)i % 3), slice, i % 4 ? 7 : 31);

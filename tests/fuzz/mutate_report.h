@@ -13,8 +13,8 @@
 
 size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t max_size);
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsigned seed);
-size_t LLVMFuzzerCustomCrossOver(const uint8_t *one, size_t one_size, const uint8_t *other, size_t other_size, uint8_t *out, size_t max_size,
-				 unsigned seed);
+size_t LLVMFuzzerCustomCrossOver(const uint8_t *one, size_t one_size, const uint8_t *other, size_t other_size, uint8_t *out,
+				 size_t max_size, unsigned seed);
 
 static uint64_t dice_state;
 
@@ -101,9 +101,11 @@ static bool rows_save(struct mutate_rows *r, struct buf *ret)
 
 static int64_t odd_value(void)
 {
+	/* clang-format off */
 	static const int64_t values[] = { 0, 1, -1, 2, 3, 7, 8, 255, 256, 4095, 65535, 65536, INT32_MAX, INT32_MIN, UINT32_MAX, 1ll << 32, 1ll << 40,
 					  1000000000, 1000000000000000000, INT64_MAX, INT64_MIN, INT64_MAX - 1, INT64_MIN + 1, INT64_MAX / 2,
 					  0x7ff8000000000000, 0x7ff0000000000000, -0x10000000000000, 0x3ff0000000000000, 0x7fefffffffffffff };
+	/* clang-format on */
 
 	return values[dice(sizeof(values) / sizeof(values[0]))];
 }
@@ -111,20 +113,13 @@ static int64_t odd_value(void)
 static int64_t other_value(const struct mutate_rows *r, unsigned c, uint32_t i)
 {
 	switch (dice(8)) {
-	case 0:
-		return odd_value();
-	case 1:
-		return r->values[c][dice(r->head.rows)];
-	case 2:
-		return r->values[dice(TABLE_MAX_COLUMNS)][dice(r->head.rows)];
-	case 3:
-		return r->values[c][i] ^ (int64_t)(1ull << dice(64));
-	case 4:
-		return (int64_t)((uint64_t)dice(UINT32_MAX) << 32 | dice(UINT32_MAX));
-	case 5:
-		return dice(300);
-	default:
-		return (int64_t)((uint64_t)r->values[c][i] + dice(33) - 16);
+	case 0: return odd_value();
+	case 1: return r->values[c][dice(r->head.rows)];
+	case 2: return r->values[dice(TABLE_MAX_COLUMNS)][dice(r->head.rows)];
+	case 3: return r->values[c][i] ^ (int64_t)(1ull << dice(64));
+	case 4: return (int64_t)((uint64_t)dice(UINT32_MAX) << 32 | dice(UINT32_MAX));
+	case 5: return dice(300);
+	default: return (int64_t)((uint64_t)r->values[c][i] + dice(33) - 16);
 	}
 }
 
@@ -184,21 +179,11 @@ static void change_rows(struct mutate_rows *r)
 static void change_head(struct mutate_rows *r)
 {
 	switch (dice(5)) {
-	case 0:
-		r->head.table = (uint8_t)dice(70);
-		break;
-	case 1:
-		r->head.track = dice(4) ? dice(20) : (uint32_t)odd_value();
-		break;
-	case 2:
-		r->head.first = (uint64_t)odd_value() >> 1;
-		break;
-	case 3:
-		r->head.time_min = odd_value();
-		break;
-	default:
-		r->head.time_max = odd_value();
-		break;
+	case 0: r->head.table = (uint8_t)dice(70); break;
+	case 1: r->head.track = dice(4) ? dice(20) : (uint32_t)odd_value(); break;
+	case 2: r->head.first = (uint64_t)odd_value() >> 1; break;
+	case 3: r->head.time_min = odd_value(); break;
+	default: r->head.time_max = odd_value(); break;
 	}
 }
 
@@ -212,7 +197,9 @@ static void make_rows(struct mutate_rows *r)
 		schema = table_schema(dice(70));
 	memset(r->nulls, 1, sizeof(r->nulls));
 	memset(r->values, 0, sizeof(r->values));
-	r->head = (struct set_head){ .table = schema->id, .rows = dice(12) + 1, .track = schema->kind == TABLE_KIND_PLAIN ? 0 : dice(12) + 1 };
+	r->head = (struct set_head){ .table = schema->id,
+				     .rows = dice(12) + 1,
+				     .track = schema->kind == TABLE_KIND_PLAIN ? 0 : dice(12) + 1 };
 	for (unsigned c = 0; c < schema->column_count; c++) {
 		bool has = c < 2 || dice(4);
 		bool varies = dice(3);
@@ -237,8 +224,10 @@ static void add_rows(struct model *m, struct mutate_rows *r)
 	struct buf bytes = BUF_INIT;
 
 	if (m->block_count < MODEL_BLOCKS && rows_save(r, &bytes)) {
+		/* clang-format off */
 		m->blocks[m->block_count] = (struct model_block){ .header = { .kind = BLOCK_GROUP, .items = 1, .first = r->head.rows, .last = r->head.track,
 									       .time_min = r->head.time_min, .time_max = r->head.time_max } };
+		/* clang-format on */
 		if (model_add_set(m, (uint32_t)m->block_count, 0, bytes.data, bytes.len)) {
 			m->block_count++;
 			if (m->has_directory)
@@ -266,17 +255,11 @@ static void change_set(struct model_set *set, struct mutate_rows *r)
 	} else {
 		for (uint32_t n = dice(3) + 1; n; n--) {
 			switch (dice(10)) {
-			case 0:
-				change_nulls(r);
-				break;
-			case 1: case 2:
-				change_rows(r);
-				break;
-			case 3:
-				change_head(r);
-				break;
-			default:
-				change_values(r);
+			case 0: change_nulls(r); break;
+			case 1:
+			case 2: change_rows(r); break;
+			case 3: change_head(r); break;
+			default: change_values(r);
 			}
 		}
 		rows_save(r, &set->bytes);
@@ -287,8 +270,10 @@ static void change_set(struct model_set *set, struct mutate_rows *r)
 /* One of the texts or blobs: its bytes, or what is said of all of them. */
 static void change_texts(struct model_block *b, struct model_set *set)
 {
+	/* clang-format off */
 	static const char *const texts[] = { "", "{\"a\":[1,{\"b\":null}]}", "%s%n", "../../../etc/passwd", "</script>", "\xff\xfe\x80", "-9223372036854775808",
 					     "step 1", "ProfilerStep#3", "[1e999]", "f\tx.cu\t7\n", "inst_executed", "gpu__time_duration.sum" };
+	/* clang-format on */
 	struct cursor c = { (const uint8_t *)set->bytes.data, (const uint8_t *)set->bytes.data + set->bytes.len, 0 };
 	uint32_t count = b->header.items, chosen = dice(count);
 	uint64_t id = 0, delta, len;
@@ -343,29 +328,14 @@ static void change_block(struct model *m)
 	struct model_block *b = &m->blocks[dice((uint32_t)m->block_count)];
 
 	switch (dice(8)) {
-	case 0:
-		b->is_gone = true;
-		break;
-	case 1:
-		b->header.items = (uint32_t)odd_value();
-		break;
-	case 2:
-		b->header.first = (uint64_t)odd_value();
-		break;
-	case 3:
-		b->header.last = (uint64_t)odd_value();
-		break;
-	case 4:
-		b->header.flags = (uint16_t)((b->header.flags & BLOCK_COMPRESSED) | (dice(8) & ~(uint32_t)BLOCK_COMPRESSED));
-		break;
-	case 5:
-		b->header.kind = (uint8_t)dice(9);
-		break;
-	case 6:
-		b->header.segment = dice(3);
-		break;
-	default:
-		b->header.time_max = odd_value();
+	case 0: b->is_gone = true; break;
+	case 1: b->header.items = (uint32_t)odd_value(); break;
+	case 2: b->header.first = (uint64_t)odd_value(); break;
+	case 3: b->header.last = (uint64_t)odd_value(); break;
+	case 4: b->header.flags = (uint16_t)((b->header.flags & BLOCK_COMPRESSED) | (dice(8) & ~(uint32_t)BLOCK_COMPRESSED)); break;
+	case 5: b->header.kind = (uint8_t)dice(9); break;
+	case 6: b->header.segment = dice(3); break;
+	default: b->header.time_max = odd_value();
 	}
 }
 
@@ -375,15 +345,9 @@ static void change_directory(struct model *m)
 	int64_t value = dice(2) ? odd_value() : dice(100);
 
 	switch (m->entry_count ? dice(14) : 14) {
-	case 0:
-		e->row.kind = (uint8_t)dice(9);
-		break;
-	case 1:
-		e->row.table = (uint8_t)dice(70);
-		break;
-	case 2:
-		e->row.flags = (uint16_t)value;
-		break;
+	case 0: e->row.kind = (uint8_t)dice(9); break;
+	case 1: e->row.table = (uint8_t)dice(70); break;
+	case 2: e->row.flags = (uint16_t)value; break;
 	case 3:
 		e->row.offset = (uint64_t)value & ~7ull;
 		e->block = MODEL_NONE;
@@ -392,30 +356,14 @@ static void change_directory(struct model *m)
 		e->row.inside = (uint32_t)value;
 		e->set = MODEL_NONE;
 		break;
-	case 5:
-		e->row.bytes = (uint32_t)value;
-		break;
-	case 6:
-		e->row.items = (uint32_t)value;
-		break;
-	case 7:
-		e->row.track = (uint32_t)value;
-		break;
-	case 8:
-		e->row.first = (uint64_t)value;
-		break;
-	case 9:
-		e->row.last = (uint64_t)value;
-		break;
-	case 10:
-		e->row.time_min = value;
-		break;
-	case 11:
-		e->row.time_max = value;
-		break;
-	case 12:
-		e->row.present = (uint32_t)value;
-		break;
+	case 5: e->row.bytes = (uint32_t)value; break;
+	case 6: e->row.items = (uint32_t)value; break;
+	case 7: e->row.track = (uint32_t)value; break;
+	case 8: e->row.first = (uint64_t)value; break;
+	case 9: e->row.last = (uint64_t)value; break;
+	case 10: e->row.time_min = value; break;
+	case 11: e->row.time_max = value; break;
+	case 12: e->row.present = (uint32_t)value; break;
 	case 13:
 		if (m->entry_count < MODEL_ENTRIES) {
 			m->entries[m->entry_count] = *e;
@@ -489,8 +437,8 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsi
 }
 
 /* A report with some of another's rows. */
-size_t LLVMFuzzerCustomCrossOver(const uint8_t *one, size_t one_size, const uint8_t *other, size_t other_size, uint8_t *out, size_t max_size,
-				 unsigned seed)
+size_t LLVMFuzzerCustomCrossOver(const uint8_t *one, size_t one_size, const uint8_t *other, size_t other_size, uint8_t *out,
+				 size_t max_size, unsigned seed)
 {
 	static struct mutate_rows rows;
 	struct model *m, *from;

@@ -230,10 +230,12 @@ static inline int model_put_block(struct model *m, uint32_t number, uint64_t see
 
 static inline void model_row(const struct entry *e, int64_t *values)
 {
+	/* clang-format off */
 	const int64_t row[DIRECTORY_COLUMNS] = {
 		e->kind, e->table, e->flags, e->segment, (int64_t)e->offset, e->inside, e->bytes, e->items, e->track,
 		(int64_t)e->first, (int64_t)e->last, e->time_min, e->time_max, e->present,
 	};
+	/* clang-format on */
 
 	memcpy(values, row, sizeof(row));
 }
@@ -242,7 +244,9 @@ static inline int model_put_directory(struct model *m, uint64_t seed, struct buf
 {
 	static int64_t columns[DIRECTORY_COLUMNS][MODEL_ENTRIES];
 	struct block_header h = { .kind = BLOCK_DIRECTORY, .flags = BLOCK_META, .items = 1, .first = m->entry_count };
-	struct set_rows rows = { .head = { .table = DIRECTORY_TABLE, .rows = (uint32_t)m->entry_count, .present = (1u << DIRECTORY_COLUMNS) - 1 } };
+	struct set_rows rows = {
+		.head = { .table = DIRECTORY_TABLE, .rows = (uint32_t)m->entry_count, .present = (1u << DIRECTORY_COLUMNS) - 1 }
+	};
 	struct buf payload = BUF_INIT;
 	struct encoder encoder;
 	int64_t values[DIRECTORY_COLUMNS];
@@ -271,8 +275,11 @@ static inline int model_put_directory(struct model *m, uint64_t seed, struct buf
 static inline int model_put_footer(struct model *m, uint64_t directory, uint64_t seed, struct buf *out)
 {
 	struct block_header h = { .kind = BLOCK_FOOTER, .flags = BLOCK_META };
-	struct footer footer = { .directory_offset = directory, .directory_size = out->len - directory,
-				 .file_size = out->len + FOOTER_BLOCK_SIZE, .rows = m->rows, .magic = FOOTER_MAGIC };
+	struct footer footer = { .directory_offset = directory,
+				 .directory_size = out->len - directory,
+				 .file_size = out->len + FOOTER_BLOCK_SIZE,
+				 .rows = m->rows,
+				 .magic = FOOTER_MAGIC };
 
 	return block_append(out, &h, &footer, sizeof(footer), NULL, seed);
 }

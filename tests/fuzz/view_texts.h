@@ -7,17 +7,18 @@
 
 #include "view/kernels/kernels.h"
 
-static const char fuzz_section[] = "title = All\nsets = basic\nabout = Every kind of block.\n"
-				   "[rows]\nDuration = gpu__time_duration.sum [ns]\nShare = 100 * a__b.sum / c__d.sum [%]\n@9.0- Only = e__f.avg\n"
-				   "[details]\nMore = a__b.sum\n[collect]\nHidden = c__d.sum\n"
-				   "[bars Bars]\nA = a__b.sum\nC = c__d.sum\n"
-				   "[table Table]\ncolumns = One [byte] | Two\nLine = a__b.sum | c__d.sum\nHalf = - | c__d.sum\n"
-				   "[breakdown Parts]\nMemory = gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed [%]\n"
-				   "[roofline Roof]\nwork W = a__b.sum | c__d.sum\ntraffic T = a__b.sum | c__d.sum\n"
-				   "[timeline Time]\nSampled = pmsampling:a__b.sum [%]\n"
-				   "[graph Graph]\nA > B = a__b.sum [byte]\nB = c__d.sum\n"
-				   "[curves Curves]\nBy = sass__inst_executed_per_opcode\n"
-				   "[source Source]\nExecuted = inst_executed\nThreads = thread_inst_executed / inst_executed\n";
+static const char fuzz_section[] =
+	"title = All\nsets = basic\nabout = Every kind of block.\n"
+	"[rows]\nDuration = gpu__time_duration.sum [ns]\nShare = 100 * a__b.sum / c__d.sum [%]\n@9.0- Only = e__f.avg\n"
+	"[details]\nMore = a__b.sum\n[collect]\nHidden = c__d.sum\n"
+	"[bars Bars]\nA = a__b.sum\nC = c__d.sum\n"
+	"[table Table]\ncolumns = One [byte] | Two\nLine = a__b.sum | c__d.sum\nHalf = - | c__d.sum\n"
+	"[breakdown Parts]\nMemory = gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed [%]\n"
+	"[roofline Roof]\nwork W = a__b.sum | c__d.sum\ntraffic T = a__b.sum | c__d.sum\n"
+	"[timeline Time]\nSampled = pmsampling:a__b.sum [%]\n"
+	"[graph Graph]\nA > B = a__b.sum [byte]\nB = c__d.sum\n"
+	"[curves Curves]\nBy = sass__inst_executed_per_opcode\n"
+	"[source Source]\nExecuted = inst_executed\nThreads = thread_inst_executed / inst_executed\n";
 static const char fuzz_words[] = "kind = metric\na__b.sum [byte] = Bytes.\n";
 
 static inline struct view_texts *fuzz_texts(void)

@@ -40,8 +40,8 @@ struct thread {
 	int64_t step_start;
 	uint64_t ops;
 	int64_t run_start;
-	int64_t run_ready; /* 0: not known */
-	int64_t allocated; /* bytes that are to be released; 0: none */
+	int64_t run_ready;                       /* 0: not known */
+	int64_t allocated;                       /* bytes that are to be released; 0: none */
 	int64_t stream_free[STREAMS_PER_THREAD]; /* when its last work ends */
 	struct report_track *nvtx[3], *calls, *osrt, *runs, *memory, *kernels[STREAMS_PER_THREAD], *copies[STREAMS_PER_THREAD];
 };
@@ -130,8 +130,9 @@ static void put_names(struct big *b)
 	for (int i = 0; i < 3; i++)
 		b->osrt_names[i] = text(b, "%s", osrt[i]);
 	for (int i = 0; i < KERNELS; i++) {
-		int64_t f[] = { i + 1, (int64_t)(i % 16 ? text(b, "void kernel_%d<float, 128>(float const*, float*)", i)
-							: text(b, "ncclDevKernel_AllReduce_%d(ncclDevComm*)", i)),
+		int64_t f[] = { i + 1,
+				(int64_t)(i % 16 ? text(b, "void kernel_%d<float, 128>(float const*, float*)", i) :
+						   text(b, "ncclDevKernel_AllReduce_%d(ncclDevComm*)", i)),
 				(int64_t)(i % 16 ? text(b, "kernel_%d", i) : text(b, "ncclDevKernel_AllReduce_%d", i)),
 				(int64_t)text(b, "_Z6kernel%d", i) };
 
@@ -148,8 +149,10 @@ static void put_thread(struct big *b, int gpu, int index)
 {
 	int number = gpu * THREADS_PER_GPU + index, process = gpu + 1;
 	struct thread *t = &b->threads[number];
+	/* clang-format off */
 	int64_t row[] = { number + 1, process, 1000 * process + index, 1000 * process + index, 0, b->length,
 			  (int64_t)(index ? text(b, "worker %d", index) : text(b, "python")) };
+	/* clang-format on */
 
 	describe(b, TABLE_THREAD, row, 7);
 	t->random = (uint64_t)number + 1;
@@ -177,8 +180,10 @@ static void put_metrics(struct big *b, int gpu)
 
 	for (int m = 0; m < METRICS; m++) {
 		b->metrics[gpu][m] = new_track(b, TABLE_COUNTER, TRACK_GPU_METRIC, 0, 0, gpu + 1, 0);
+		/* clang-format off */
 		int64_t row[] = { b->next_track, gpu + 1, m < 2 ? 2 : 1, m, (int64_t)text(b, "%s", names[m]),
 				  (int64_t)text(b, "%s", names[m]), (int64_t)text(b, "%s", m < 2 ? "%" : "W") };
+		/* clang-format on */
 
 		describe(b, TABLE_GPU_METRIC, row, 7);
 	}
@@ -187,8 +192,8 @@ static void put_metrics(struct big *b, int gpu)
 static void put_gpu(struct big *b, int gpu)
 {
 	int process = gpu + 1;
-	int64_t card[] = { gpu + 1, (int64_t)text(b, "NVIDIA H200"), (int64_t)text(b, "GPU-%d", gpu), (int64_t)text(b, "0000:%02x:00.0", gpu),
-			   gpu };
+	int64_t card[] = { gpu + 1, (int64_t)text(b, "NVIDIA H200"), (int64_t)text(b, "GPU-%d", gpu),
+			   (int64_t)text(b, "0000:%02x:00.0", gpu), gpu };
 	int64_t life[] = { process, 1000 * process, 1000 * process, 0, 1, 0, b->length, 1, (int64_t)text(b, "python") };
 	int64_t device[] = { process, 0, gpu + 1 };
 	int64_t context[] = { process, process, 1, 0, 7 };
@@ -212,8 +217,8 @@ static void put_work(struct big *b, struct thread *t, int64_t call_end, int is_c
 	end = start + about(&t->random, is_copy ? b->period / 8 : b->period * 3 / 4);
 	t->stream_free[s] = end;
 	if (is_copy) {
-		int64_t row[] = { start, end, (int64_t)(1u << (10 + next_random(&t->random) % 12)), 1 + (int64_t)(t->ops % 2), 1, 3,
-				  t->correlation };
+		int64_t row[] = { start, end,           (int64_t)(1u << (10 + next_random(&t->random) % 12)), 1 + (int64_t)(t->ops % 2), 1,
+				  3,     t->correlation };
 
 		append(b, t->copies[s], row, 0x7f);
 	} else {
@@ -255,7 +260,8 @@ static void put_memory(struct big *b, struct thread *t, int64_t time)
 static void put_op(struct big *b, struct thread *t)
 {
 	int is_copy = t->ops % COPY_EVERY == 0;
-	int64_t start = t->time, call = start + about(&t->random, b->period / 20 + 1), call_end = call + about(&t->random, 5000 < b->period / 8 ? 5000 : b->period / 8);
+	int64_t start = t->time, call = start + about(&t->random, b->period / 20 + 1),
+		call_end = call + about(&t->random, 5000 < b->period / 8 ? 5000 : b->period / 8);
 	int64_t end = call_end + about(&t->random, b->period / 3), next = end + about(&t->random, b->period / 6 + 1);
 	int64_t api[] = { call, call_end, (int64_t)(is_copy ? b->copy_call : b->launch_call), 0, 0, ++t->correlation };
 	int64_t wait[] = { end + 1, next - 1 > end + 1 ? next - 1 : end + 1, (int64_t)b->osrt_names[t->ops % 3], 0 };

@@ -37,36 +37,36 @@
 
 /* A thread's timer, where samples are taken in the target (src/agent/sample). */
 struct agent_sample_thread {
-	uint32_t timer;                      /* the kernel's number + 1; 0 = none */
-	uint32_t paused;                     /* the thread blocks the signal */
-	uint64_t spent;                      /* ns of CPU time no sample stands for so far */
-	uint64_t counted;                    /* up to this CPU time of the thread, ns */
-	uint64_t next;                       /* ns from there to the next tick */
-	uintptr_t stack_low;                 /* the thread's own stack */
+	uint32_t timer;      /* the kernel's number + 1; 0 = none */
+	uint32_t paused;     /* the thread blocks the signal */
+	uint64_t spent;      /* ns of CPU time no sample stands for so far */
+	uint64_t counted;    /* up to this CPU time of the thread, ns */
+	uint64_t next;       /* ns from there to the next tick */
+	uintptr_t stack_low; /* the thread's own stack */
 	uintptr_t stack_end;
 };
 
 struct agent_thread_memory {
-	int32_t levels[AGENT_LEVEL_DOMAINS]; /* zero when a thread begins */
-	uint32_t life;                       /* another number for each thread that had this memory */
-	uint32_t capture;                    /* domain + 1 whose outermost range here is the window; 0 = none */
-	uint64_t steps;                      /* counted since this thread's first */
-	struct agent_sample_thread sample;   /* zero when a thread begins */
+	int32_t levels[AGENT_LEVEL_DOMAINS];              /* zero when a thread begins */
+	uint32_t life;                                    /* another number for each thread that had this memory */
+	uint32_t capture;                                 /* domain + 1 whose outermost range here is the window; 0 = none */
+	uint64_t steps;                                   /* counted since this thread's first */
+	struct agent_sample_thread sample;                /* zero when a thread begins */
 	_Alignas(64) uint8_t module[AGENT_MODULE_MEMORY]; /* left as it was */
 };
 
 /* 64 bytes of initial-exec TLS: all there is. */
 struct agent_tls {
-	uint8_t *write;            /* next record */
-	uint8_t *end;              /* of the chunk; NULL before the first event */
-	uintptr_t busy;            /* stack pointer of the event being written; 0 = none */
+	uint8_t *write; /* next record */
+	uint8_t *end;   /* of the chunk; NULL before the first event */
+	uintptr_t busy; /* stack pointer of the event being written; 0 = none */
 	/* Whose pool the pointers here are in, and the window in which levels were counted; 0 before the first event. */
-	uint32_t attached;         /* as agent_pages.attached was */
+	uint32_t attached; /* as agent_pages.attached was */
 	uint32_t gate;
-	int32_t *levels;           /* first member of agent_thread_memory; set once agent_begin succeeded */
+	int32_t *levels; /* first member of agent_thread_memory; set once agent_begin succeeded */
 	struct ring_slot *slot;
-	uint64_t ranges;           /* start/end ranges begun by this thread, for their ids */
-	uintptr_t call;            /* the OS runtime call this thread is in: a frame on its stack */
+	uint64_t ranges; /* start/end ranges begun by this thread, for their ids */
+	uintptr_t call;  /* the OS runtime call this thread is in: a frame on its stack */
 };
 
 extern __thread struct agent_tls agent_tls __attribute__((tls_model("initial-exec"), visibility("hidden")));

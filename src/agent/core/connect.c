@@ -27,8 +27,7 @@ static int parse_session(const char *text)
 {
 	size_t name_at = 2, token_at = name_at + WIRE_NAME_HEX + 1;
 
-	if (strlen(text) != token_at + 2 * WIRE_TOKEN_SIZE || text[0] != '1' || text[1] != ':' ||
-	    text[token_at - 1] != ':')
+	if (strlen(text) != token_at + 2 * WIRE_TOKEN_SIZE || text[0] != '1' || text[1] != ':' || text[token_at - 1] != ':')
 		return -EINVAL;
 	memcpy(agent_state.name, text + name_at, WIRE_NAME_HEX);
 	for (size_t i = 0; i < WIRE_TOKEN_SIZE; i++) {
@@ -154,8 +153,7 @@ static int receive_reply(int fd, struct wire_attach_reply *reply, int descriptor
 		char space[CMSG_SPACE(2 * sizeof(int))];
 	} control;
 	struct iovec part = { .iov_base = reply, .iov_len = sizeof(*reply) };
-	struct msghdr message = { .msg_iov = &part, .msg_iovlen = 1,
-				  .msg_control = &control, .msg_controllen = sizeof(control) };
+	struct msghdr message = { .msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof(control) };
 	struct cmsghdr *header;
 	long got;
 
@@ -179,18 +177,15 @@ static int receive_reply(int fd, struct wire_attach_reply *reply, int descriptor
 /* The session lies over our own pages, so that the gate is at a constant address. */
 static int map_session(int fd)
 {
-	void *session = raw_mmap(&agent_pages.session, RING_PAGE_SIZE, PROT_READ,
-				 MAP_SHARED | MAP_FIXED, fd, 0);
+	void *session = raw_mmap(&agent_pages.session, RING_PAGE_SIZE, PROT_READ, MAP_SHARED | MAP_FIXED, fd, 0);
 	void *doorbell;
 
 	if (raw_failed(session))
 		return -ENOMEM;
-	doorbell = raw_mmap(&agent_pages.doorbell, RING_PAGE_SIZE, PROT_READ | PROT_WRITE,
-			    MAP_SHARED | MAP_FIXED, fd, RING_PAGE_SIZE);
+	doorbell = raw_mmap(&agent_pages.doorbell, RING_PAGE_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, RING_PAGE_SIZE);
 	if (raw_failed(doorbell))
 		return -ENOMEM;
-	if (agent_pages.session.magic != RING_SESSION_MAGIC ||
-	    agent_pages.session.abi != RING_ABI_VERSION)
+	if (agent_pages.session.magic != RING_SESSION_MAGIC || agent_pages.session.abi != RING_ABI_VERSION)
 		return -EPROTO;
 	return 0;
 }
@@ -204,9 +199,8 @@ static void forget_mapping(void *start, size_t size)
 
 static int pool_is_sane(const struct ring_pool *pool, uint64_t size)
 {
-	return pool->magic == RING_POOL_MAGIC && pool->abi == RING_ABI_VERSION &&
-	       pool->size == size && pool->slot_count > 0 && pool->chunk_cap > 0 &&
-	       RING_PAGE_SIZE + (uint64_t)pool->slot_count * sizeof(struct ring_slot) <= pool->chunk_offset &&
+	return pool->magic == RING_POOL_MAGIC && pool->abi == RING_ABI_VERSION && pool->size == size && pool->slot_count > 0 &&
+	       pool->chunk_cap > 0 && RING_PAGE_SIZE + (uint64_t)pool->slot_count * sizeof(struct ring_slot) <= pool->chunk_offset &&
 	       pool->chunk_offset + (uint64_t)pool->chunk_cap * RING_CHUNK_SIZE <= size;
 }
 
@@ -216,8 +210,7 @@ static struct ring_pool *map_somewhere(int fd, size_t size)
 {
 	struct agent_range *range = &agent_state.pools[agent_state.generation % 2];
 	int fits = agent_state.late && range->size >= size;
-	void *pool = raw_mmap(fits ? range->start : NULL, size, PROT_READ | PROT_WRITE,
-			      MAP_SHARED | (fits ? MAP_FIXED : 0), fd, 0);
+	void *pool = raw_mmap(fits ? range->start : NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | (fits ? MAP_FIXED : 0), fd, 0);
 
 	if (!raw_failed(pool) && !fits)
 		*range = (struct agent_range){ pool, size };
@@ -238,8 +231,7 @@ static int map_pool(int fd, const struct wire_attach_reply *reply)
 	 * lack the call; they take the faults later. */
 	raw_madvise(agent_slot(pool, 0), RING_PAGE_SIZE, MADV_POPULATE_WRITE);
 	if (reply->prefault_chunks && reply->prefault_chunks <= pool->chunk_cap)
-		raw_madvise(agent_chunk(pool, 0), (size_t)reply->prefault_chunks * RING_CHUNK_SIZE,
-			    MADV_POPULATE_WRITE);
+		raw_madvise(agent_chunk(pool, 0), (size_t)reply->prefault_chunks * RING_CHUNK_SIZE, MADV_POPULATE_WRITE);
 	agent_state.pool = pool;
 	agent_state.pool_size = reply->pool_size;
 	return 0;
@@ -254,8 +246,7 @@ static int prepare_memory(enum wire_origin origin)
 
 	if (origin == WIRE_ORIGIN_LATE && agent_state.memory && count <= agent_state.memory_count)
 		return 0;
-	table = raw_mmap(NULL, size, PROT_READ | PROT_WRITE,
-			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	table = raw_mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (raw_failed(table))
 		return -ENOMEM;
 	agent_state.memory = table;

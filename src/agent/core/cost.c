@@ -69,7 +69,8 @@ void agent_measure_cost(void (*pair)(void))
 	agent_tls = (struct agent_tls){ .end = scratch->chunk.data + RING_CHUNK_DATA,
 					.attached = atomic_load(&agent_pages.attached),
 					.gate = atomic_load(&agent_pages.session.gate),
-					.levels = scratch->memory.levels, .slot = saved.slot };
+					.levels = scratch->memory.levels,
+					.slot = saved.slot };
 	for (int i = 0; i < COST_ROUNDS; i++) {
 		round = time_round(pair, &scratch->chunk);
 		best = round < best ? round : best;

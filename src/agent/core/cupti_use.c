@@ -65,8 +65,7 @@ static void *find_real(const char *name, const char *library, void *ours)
 
 	if (!real)
 		real = find_in(library, name);
-	if ((!real || real == ours) && atomic_load(&last_real) &&
-	    dladdr(atomic_load(&last_real), &last))
+	if ((!real || real == ours) && atomic_load(&last_real) && dladdr(atomic_load(&last_real), &last))
 		real = find_in(last.dli_fname, name);
 	if (!real || real == ours) {
 		dl_iterate_phdr(find_loaded, &loaded);
@@ -111,8 +110,7 @@ static void end_use(int result)
 
 int cuptiSubscribe(void **subscriber, cupti_callback *callback, void *user);
 int cuptiSubscribe_v2(void **subscriber, cupti_callback *callback, void *user, void *parameters);
-int cuptiActivityRegisterCallbacks(cupti_buffer_requested *requested,
-				   cupti_buffer_completed *completed);
+int cuptiActivityRegisterCallbacks(cupti_buffer_requested *requested, cupti_buffer_completed *completed);
 int cuptiActivityRegisterTimestampCallback(uint64_t (*stamp)(void));
 int cuptiActivityEnable(int kind);
 int cuptiActivityEnableContext(void *context, int kind);
@@ -126,19 +124,16 @@ AGENT_EXPORT int cuptiSubscribe(void **subscriber, cupti_callback *callback, voi
 	return real ? real(subscriber, callback, user) : CUPTI_NOT_INITIALIZED;
 }
 
-AGENT_EXPORT int cuptiSubscribe_v2(void **subscriber, cupti_callback *callback, void *user,
-				   void *parameters)
+AGENT_EXPORT int cuptiSubscribe_v2(void **subscriber, cupti_callback *callback, void *user, void *parameters)
 {
 	int (*real)(void **, cupti_callback *, void *, void *) = BEGIN_USE(cuptiSubscribe_v2);
 
 	return real ? real(subscriber, callback, user, parameters) : CUPTI_NOT_INITIALIZED;
 }
 
-AGENT_EXPORT int cuptiActivityRegisterCallbacks(cupti_buffer_requested *requested,
-						cupti_buffer_completed *completed)
+AGENT_EXPORT int cuptiActivityRegisterCallbacks(cupti_buffer_requested *requested, cupti_buffer_completed *completed)
 {
-	int (*real)(cupti_buffer_requested *,
-		    cupti_buffer_completed *) = BEGIN_USE(cuptiActivityRegisterCallbacks);
+	int (*real)(cupti_buffer_requested *, cupti_buffer_completed *) = BEGIN_USE(cuptiActivityRegisterCallbacks);
 
 	return real ? real(requested, completed) : CUPTI_NOT_INITIALIZED;
 }

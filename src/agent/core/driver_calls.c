@@ -33,11 +33,13 @@ static const struct agent_wrapper wrappers[] = { { "dlsym", NULL, (void **)&real
 const struct agent_part agent_part_driver = { wrappers, 1, NULL };
 
 /* Functions that make contexts, streams, modules, graphs or managed memory; an asterisk stands for any rest. */
+/* clang-format off */
 static const char *const makers[] = {
 	"cuCtxCreate*",	   "cuDevicePrimaryCtxRetain", "cuGreenCtxCreate*", "cuStreamCreate*",	    "cuGreenCtxStreamCreate",
 	"cuModuleLoad*",   "cuLibraryLoad*",	       "cuGraphCreate",	    "cuStreamBeginCapture*", "cuGraphClone",
 	"cuGraphAdd*",	   "cuGraphInstantiate*",      "cuMemAllocManaged",
 };
+/* clang-format on */
 
 int cuGetProcAddress(const char *symbol, void **function, int version, uint64_t flags);
 int cuGetProcAddress_v2(const char *symbol, void **function, int version, uint64_t flags, int *status);
@@ -54,8 +56,8 @@ static int is_wanted(void)
 {
 	const struct ring_session *session = &agent_pages.session;
 
-	return agent_attached() && (session->cuda_flags & RING_CUDA_PROFILER_API ||
-				    (session->modules & RING_GATE_CUDA && atomic_load(&session->gate) == 0));
+	return agent_attached() &&
+	       (session->cuda_flags & RING_CUDA_PROFILER_API || (session->modules & RING_GATE_CUDA && atomic_load(&session->gate) == 0));
 }
 
 static int matches(const char *pattern, const char *name)
@@ -195,8 +197,7 @@ AGENT_EXPORT int cuGetProcAddress_v2(const char *symbol, void **function, int ve
 {
 	address_getter_2 *real = (address_getter_2 *)real_of(&real_get_2, "cuGetProcAddress_v2");
 
-	return real ? replace_found(real(symbol, function, version, flags, status), symbol, function, version) :
-		      NOT_INITIALIZED;
+	return real ? replace_found(real(symbol, function, version, flags, status), symbol, function, version) : NOT_INITIALIZED;
 }
 
 AGENT_EXPORT int cuProfilerStart(void)

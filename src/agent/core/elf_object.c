@@ -10,55 +10,29 @@ static void read_entry(const ElfW(Dyn) *entry, struct agent_object *object)
 	const void *address = (const void *)(value < object->base ? value + object->base : value);
 
 	switch (entry->d_tag) {
-	case DT_SYMTAB:
-		object->symbols = address;
-		break;
-	case DT_STRTAB:
-		object->strings = address;
-		break;
-	case DT_VERSYM:
-		object->versions = address;
-		break;
-	case DT_VERDEF:
-		object->definitions = address;
-		break;
-	case DT_VERDEFNUM:
-		object->definition_count = value;
-		break;
-	case DT_VERNEED:
-		object->needs = address;
-		break;
-	case DT_VERNEEDNUM:
-		object->need_count = value;
-		break;
-	case DT_GNU_HASH:
-		object->gnu_hash = address;
-		break;
-	case DT_HASH:
-		object->hash = address;
-		break;
-	case DT_JMPREL:
-		object->relocations[0].first = address;
-		break;
-	case DT_PLTRELSZ:
-		object->relocations[0].bytes = value;
-		break;
-	case DT_PLTREL:
-		object->plt_kind = value;
-		break;
-	case DT_RELA:
-		object->relocations[1].first = address;
-		break;
-	case DT_RELASZ:
-		object->relocations[1].bytes = value;
-		break;
+	case DT_SYMTAB: object->symbols = address; break;
+	case DT_STRTAB: object->strings = address; break;
+	case DT_VERSYM: object->versions = address; break;
+	case DT_VERDEF: object->definitions = address; break;
+	case DT_VERDEFNUM: object->definition_count = value; break;
+	case DT_VERNEED: object->needs = address; break;
+	case DT_VERNEEDNUM: object->need_count = value; break;
+	case DT_GNU_HASH: object->gnu_hash = address; break;
+	case DT_HASH: object->hash = address; break;
+	case DT_JMPREL: object->relocations[0].first = address; break;
+	case DT_PLTRELSZ: object->relocations[0].bytes = value; break;
+	case DT_PLTREL: object->plt_kind = value; break;
+	case DT_RELA: object->relocations[1].first = address; break;
+	case DT_RELASZ: object->relocations[1].bytes = value; break;
 	}
 }
 
 int agent_object_read(const struct dl_phdr_info *info, struct agent_object *ret)
 {
-	*ret = (struct agent_object){ .base = info->dlpi_addr, .path = info->dlpi_name ? info->dlpi_name : "",
-				      .segments = info->dlpi_phdr, .segment_count = info->dlpi_phnum };
+	*ret = (struct agent_object){ .base = info->dlpi_addr,
+				      .path = info->dlpi_name ? info->dlpi_name : "",
+				      .segments = info->dlpi_phdr,
+				      .segment_count = info->dlpi_phnum };
 	for (unsigned i = 0; i < ret->segment_count; i++) {
 		const ElfW(Dyn) *entry = (const ElfW(Dyn) *)(info->dlpi_addr + info->dlpi_phdr[i].p_vaddr);
 
@@ -107,8 +81,7 @@ const char *agent_object_version(const struct agent_object *object, uint32_t sym
 
 	if (index <= VER_NDX_GLOBAL)
 		return "";
-	return object->symbols[symbol].st_shndx == SHN_UNDEF ? wanted_version(object, index) :
-							       defined_version(object, index);
+	return object->symbols[symbol].st_shndx == SHN_UNDEF ? wanted_version(object, index) : defined_version(object, index);
 }
 
 struct wanted {
@@ -126,8 +99,7 @@ static int match(const struct agent_object *object, uint32_t index, const struct
 	if (symbol->st_shndx == SHN_UNDEF || ELF64_ST_BIND(symbol->st_info) == STB_LOCAL ||
 	    strcmp(object->strings + symbol->st_name, wanted->name) != 0)
 		return 0;
-	if (wanted->version && object->versions &&
-	    strcmp(defined_version(object, version & 0x7fff), wanted->version) == 0)
+	if (wanted->version && object->versions && strcmp(defined_version(object, version & 0x7fff), wanted->version) == 0)
 		return 3;
 	return version & 0x8000 ? 1 : 2;
 }
@@ -226,6 +198,6 @@ int agent_object_is_c_library(const char *path)
 {
 	const char *file = strrchr(path, '/');
 
-	return file && (strncmp(file, "/libc.so", 8) == 0 || strncmp(file, "/libpthread.so", 14) == 0 ||
-			strncmp(file, "/librt.so", 9) == 0);
+	return file &&
+	       (strncmp(file, "/libc.so", 8) == 0 || strncmp(file, "/libpthread.so", 14) == 0 || strncmp(file, "/librt.so", 9) == 0);
 }

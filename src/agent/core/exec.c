@@ -30,8 +30,7 @@
 
 typedef int (*execve_fn)(const char *, char *const[], char *const[]);
 typedef int (*fexecve_fn)(int, char *const[], char *const[]);
-typedef int (*spawn_fn)(pid_t *, const char *, const posix_spawn_file_actions_t *,
-			const posix_spawnattr_t *, char *const[], char *const[]);
+typedef int (*spawn_fn)(pid_t *, const char *, const posix_spawn_file_actions_t *, const posix_spawnattr_t *, char *const[], char *const[]);
 
 static struct {
 	execve_fn execve;
@@ -170,13 +169,12 @@ static int is_injection(const char *variable)
 {
 	const char *file = strrchr(variable, '/');
 
-	return (strncmp(variable, "CUDA_INJECTION64_PATH=", 22) == 0 || strncmp(variable, "NVTX_INJECTION64_PATH=", 22) == 0) &&
-	       file && strncmp(file, "/libsonde", 9) == 0;
+	return (strncmp(variable, "CUDA_INJECTION64_PATH=", 22) == 0 || strncmp(variable, "NVTX_INJECTION64_PATH=", 22) == 0) && file &&
+	       strncmp(file, "/libsonde", 9) == 0;
 }
 
 /* The environment to pass on: the given one, or `copy` filled without our entries. */
-static char *const *choose_environment(enum elf_peek_kind kind, char *const given[], char **copy,
-				       char *preload)
+static char *const *choose_environment(enum elf_peek_kind kind, char *const given[], char **copy, char *preload)
 {
 	enum wire_injected carried = carries_agent(given);
 	int without_injection = agent_state.late || carried > WIRE_INJECTED;
@@ -197,8 +195,7 @@ static char *const *choose_environment(enum elf_peek_kind kind, char *const give
 }
 
 /* The stack space choose_environment needs, in the caller's frame. */
-#define ENVIRONMENT_COPY(given)                                                                  \
-	(count(given) < ENVIRONMENT_LIMIT ? alloca((count(given) + 1) * sizeof(char *)) : NULL)
+#define ENVIRONMENT_COPY(given) (count(given) < ENVIRONMENT_LIMIT ? alloca((count(given) + 1) * sizeof(char *)) : NULL)
 #define PRELOAD_COPY(given) (find_preload(given) ? alloca(strlen(find_preload(given)) + 1) : NULL)
 
 static int watched(void)
@@ -206,8 +203,7 @@ static int watched(void)
 	return agent_state.configured && agent_state.pool;
 }
 
-static int run_execve(execve_fn function, const char *file, const char *path, char *const argv[],
-		      char *const environment[])
+static int run_execve(execve_fn function, const char *file, const char *path, char *const argv[], char *const environment[])
 {
 	char **copy = ENVIRONMENT_COPY(environment);
 	char *preload = PRELOAD_COPY(environment);
@@ -286,8 +282,7 @@ AGENT_EXPORT int fexecve(int fd, char *const argv[], char *const environment[])
 	length = raw_syscall(SYS_readlink, (long)link, (long)path, sizeof(path) - 1, 0, 0, 0);
 	path[length > 0 ? length : 0] = '\0';
 	tell_recorder(WIRE_EXEC, path, carries_agent(environment), 0);
-	return real.fexecve(fd, argv,
-			    choose_environment(elf_peek_path(link), environment, copy, preload));
+	return real.fexecve(fd, argv, choose_environment(elf_peek_path(link), environment, copy, preload));
 }
 
 /* Arguments of the execl family, up to the NULL, gathered in the caller's frame. */
@@ -300,19 +295,19 @@ static size_t count_arguments(va_list arguments)
 	return n;
 }
 
-#define GATHER(argv, first)                                                                      \
-	do {                                                                                     \
-		va_list arguments_;                                                              \
-		size_t n_;                                                                       \
-		va_start(arguments_, first);                                                     \
-		n_ = count_arguments(arguments_);                                               \
-		va_end(arguments_);                                                              \
-		(argv) = alloca((n_ + 1) * sizeof(char *));                                      \
-		va_start(arguments_, first);                                                     \
-		(argv)[0] = (char *)(uintptr_t)(first);                                          \
-		for (size_t i_ = 1; i_ <= n_; i_++)                                              \
-			(argv)[i_] = va_arg(arguments_, char *);                                 \
-		va_end(arguments_);                                                              \
+#define GATHER(argv, first) \
+	do { \
+		va_list arguments_; \
+		size_t n_; \
+		va_start(arguments_, first); \
+		n_ = count_arguments(arguments_); \
+		va_end(arguments_); \
+		(argv) = alloca((n_ + 1) * sizeof(char *)); \
+		va_start(arguments_, first); \
+		(argv)[0] = (char *)(uintptr_t)(first); \
+		for (size_t i_ = 1; i_ <= n_; i_++) \
+			(argv)[i_] = va_arg(arguments_, char *); \
+		va_end(arguments_); \
 	} while (0)
 
 AGENT_EXPORT int execl(const char *path, const char *first, ...)
@@ -346,9 +341,8 @@ AGENT_EXPORT int execle(const char *path, const char *first, ...)
 	return by_path(path, argv, environment);
 }
 
-static int run_spawn(spawn_fn function, pid_t *child, const char *file, const char *path,
-		     const posix_spawn_file_actions_t *actions, const posix_spawnattr_t *attributes,
-		     char *const argv[], char *const environment[])
+static int run_spawn(spawn_fn function, pid_t *child, const char *file, const char *path, const posix_spawn_file_actions_t *actions,
+		     const posix_spawnattr_t *attributes, char *const argv[], char *const environment[])
 {
 	char **copy = ENVIRONMENT_COPY(environment);
 	char *preload = PRELOAD_COPY(environment);
@@ -357,8 +351,7 @@ static int run_spawn(spawn_fn function, pid_t *child, const char *file, const ch
 
 	if (!watched())
 		return function(child, file, actions, attributes, argv, environment);
-	result = function(&started, file, actions, attributes, argv,
-			  choose_environment(elf_peek_path(path), environment, copy, preload));
+	result = function(&started, file, actions, attributes, argv, choose_environment(elf_peek_path(path), environment, copy, preload));
 	if (result == 0)
 		tell_recorder(WIRE_SPAWNED, path, carries_agent(environment), started);
 	if (child && result == 0)
@@ -366,9 +359,8 @@ static int run_spawn(spawn_fn function, pid_t *child, const char *file, const ch
 	return result;
 }
 
-AGENT_EXPORT int posix_spawn(pid_t *child, const char *path, const posix_spawn_file_actions_t *actions,
-			     const posix_spawnattr_t *attributes, char *const argv[],
-			     char *const environment[])
+AGENT_EXPORT int posix_spawn(pid_t *child, const char *path, const posix_spawn_file_actions_t *actions, const posix_spawnattr_t *attributes,
+			     char *const argv[], char *const environment[])
 {
 	struct agent_call call;
 	int on, result;
@@ -382,8 +374,7 @@ AGENT_EXPORT int posix_spawn(pid_t *child, const char *path, const posix_spawn_f
 }
 
 AGENT_EXPORT int posix_spawnp(pid_t *child, const char *file, const posix_spawn_file_actions_t *actions,
-			      const posix_spawnattr_t *attributes, char *const argv[],
-			      char *const environment[])
+			      const posix_spawnattr_t *attributes, char *const argv[], char *const environment[])
 {
 	char found[PATH_ROOM];
 	struct agent_call call;
@@ -391,8 +382,7 @@ AGENT_EXPORT int posix_spawnp(pid_t *child, const char *file, const posix_spawn_
 
 	agent_wrappers_resolve();
 	on = agent_call_begin(&call, OSRT_posix_spawnp);
-	result = run_spawn(real.posix_spawnp, child, file, search_path(file, found), actions, attributes,
-			   argv, environment);
+	result = run_spawn(real.posix_spawnp, child, file, search_path(file, found), actions, attributes, argv, environment);
 	if (on)
 		agent_call_end(&call, result);
 	return result;
@@ -400,10 +390,8 @@ AGENT_EXPORT int posix_spawnp(pid_t *child, const char *file, const posix_spawn_
 
 /* The others end in one of these. */
 static const struct agent_wrapper wrappers[] = {
-	{ "execve", ARCH_GLIBC_FIRST, (void **)&real.execve },
-	{ "execvpe", "GLIBC_2.11", (void **)&real.execvpe },
-	{ "fexecve", ARCH_GLIBC_FIRST, (void **)&real.fexecve },
-	{ "posix_spawn", "GLIBC_2.15", (void **)&real.posix_spawn },
+	{ "execve", ARCH_GLIBC_FIRST, (void **)&real.execve },         { "execvpe", "GLIBC_2.11", (void **)&real.execvpe },
+	{ "fexecve", ARCH_GLIBC_FIRST, (void **)&real.fexecve },       { "posix_spawn", "GLIBC_2.15", (void **)&real.posix_spawn },
 	{ "posix_spawnp", "GLIBC_2.15", (void **)&real.posix_spawnp },
 };
 const struct agent_part agent_part_exec = { wrappers, COUNT_OF(wrappers), NULL };

@@ -32,8 +32,7 @@ static unsigned find_restorers(uintptr_t *restorers, unsigned room)
 
 	for (long number = 1; number <= SIGNALS && count < room; number++) {
 		action.restorer = 0;
-		if (raw_syscall(SYS_rt_sigaction, number, 0, (long)&action, sizeof(action.mask), 0, 0) < 0 ||
-		    !action.restorer)
+		if (raw_syscall(SYS_rt_sigaction, number, 0, (long)&action, sizeof(action.mask), 0, 0) < 0 || !action.restorer)
 			continue;
 		for (i = 0; i < count && restorers[i] != action.restorer; i++)
 			;
@@ -48,8 +47,7 @@ __attribute__((noinline)) static int signal_frame_between(uintptr_t from, uintpt
 	uintptr_t restorers[4];
 	unsigned count = find_restorers(restorers, 4);
 
-	for (const uintptr_t *word = (const uintptr_t *)(from & ~(uintptr_t)7);
-	     (uintptr_t)word < to; word++) {
+	for (const uintptr_t *word = (const uintptr_t *)(from & ~(uintptr_t)7); (uintptr_t)word < to; word++) {
 		/* Two stacks, after all. */
 		if ((uintptr_t)word % PAGE == 0 && !raw_readable(word))
 			return 0;

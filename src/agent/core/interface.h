@@ -108,12 +108,10 @@ void agent_on_window(void (*follow)(void)) __attribute__((visibility("hidden")))
 void agent_on_attach(const struct agent_attach_listener *listener) __attribute__((visibility("hidden")));
 
 /* cupti_use.c */
-void agent_on_cupti_use(const struct agent_cupti_listener *listener)
-	__attribute__((visibility("hidden")));
+void agent_on_cupti_use(const struct agent_cupti_listener *listener) __attribute__((visibility("hidden")));
 
 /* driver_calls.c */
-int agent_on_driver_calls(const struct agent_driver_listener *listener)
-	__attribute__((visibility("hidden")));
+int agent_on_driver_calls(const struct agent_driver_listener *listener) __attribute__((visibility("hidden")));
 
 /* Exported by libsonde.so: NULL when it has another version. */
 const struct agent_interface *sonde_agent_interface(uint32_t version);

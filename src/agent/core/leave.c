@@ -46,8 +46,7 @@ void agent_leaving(void)
 	leaving_fn listener;
 
 	/* No system call before it is known that there may be one. */
-	if (!atomic_load(&leaving.listeners[0]) || !agent_attached() ||
-	    atomic_load(&leaving.pid) != (uint32_t)raw_getpid())
+	if (!atomic_load(&leaving.listeners[0]) || !agent_attached() || atomic_load(&leaving.pid) != (uint32_t)raw_getpid())
 		return;
 	for (unsigned i = 0; i < LISTENERS; i++) {
 		listener = atomic_load(&leaving.listeners[i]);
@@ -93,5 +92,4 @@ static const struct agent_wrapper wrappers[] = {
 	{ "quick_exit", NULL, (void **)&real.quick_exit },
 };
 
-const struct agent_part agent_part_leave = { wrappers, COUNT_OF(wrappers),
-					     NULL };
+const struct agent_part agent_part_leave = { wrappers, COUNT_OF(wrappers), NULL };

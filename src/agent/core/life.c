@@ -36,8 +36,8 @@ static void after_fork_in_child(void)
 void agent_begin_parts(void)
 {
 	if (!agent_state.fork_handlers)
-		agent_state.fork_handlers = 1 + (uint32_t)!!pthread_atfork(
-			agent_objects_before_fork, agent_objects_after_fork, after_fork_in_child);
+		agent_state.fork_handlers = 1 + (uint32_t) !!pthread_atfork(agent_objects_before_fork, agent_objects_after_fork,
+									    after_fork_in_child);
 	for (unsigned i = 0; i < agent_part_count; i++)
 		if (agent_parts[i]->attached)
 			agent_parts[i]->attached();
@@ -85,8 +85,8 @@ int agent_revive(unsigned module)
 	if (!agent_state.configured && atomic_load(&agent_pages.attached) == 0)
 		atomic_store(&agent_pages.attached, AGENT_OFF);
 	/* No system call before it is known that there may be one. */
-	if (atomic_load(&agent_pages.attached) != 0 || !agent_state.pool ||
-	    atomic_load(&agent_state.phase) != AGENT_PHASE_DONE || (uint32_t)raw_getpid() == agent_state.pid)
+	if (atomic_load(&agent_pages.attached) != 0 || !agent_state.pool || atomic_load(&agent_state.phase) != AGENT_PHASE_DONE ||
+	    (uint32_t)raw_getpid() == agent_state.pid)
 		return 0;
 	if (!atomic_compare_exchange_strong(&agent_state.phase, &done, AGENT_PHASE_BUSY))
 		return 0;

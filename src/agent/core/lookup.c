@@ -8,8 +8,8 @@
 #include "agent/core/wrappers.h"
 
 struct search {
-	int past_us;        /* we have come by our own object */
-	int anywhere;       /* in the C library, wherever that lies */
+	int past_us;  /* we have come by our own object */
+	int anywhere; /* in the C library, wherever that lies */
 };
 
 static void resolve_from(const struct agent_object *object)
@@ -40,8 +40,7 @@ static int look_into(struct dl_phdr_info *info, size_t size, void *context)
 	if (!search->anywhere && !search->past_us && agent_object_is_c_library(info->dlpi_name))
 		return 1;
 	/* The program itself and the kernel's own object have no path. */
-	if (search->anywhere ? !agent_object_is_c_library(info->dlpi_name) :
-			       !search->past_us || !strchr(info->dlpi_name, '/'))
+	if (search->anywhere ? !agent_object_is_c_library(info->dlpi_name) : !search->past_us || !strchr(info->dlpi_name, '/'))
 		return 0;
 	if (agent_object_read(info, &object))
 		resolve_from(&object);

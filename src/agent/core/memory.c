@@ -11,11 +11,8 @@ struct arena_block {
 
 static struct arena_block *new_block(size_t need)
 {
-	size_t size = need + sizeof(struct arena_block) > ARENA_BLOCK
-			      ? need + sizeof(struct arena_block)
-			      : ARENA_BLOCK;
-	struct arena_block *block =
-		raw_mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	size_t size = need + sizeof(struct arena_block) > ARENA_BLOCK ? need + sizeof(struct arena_block) : ARENA_BLOCK;
+	struct arena_block *block = raw_mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	if (raw_failed(block))
 		return NULL;

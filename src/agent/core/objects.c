@@ -24,8 +24,7 @@ static int is_loaded(const struct dl_phdr_info *info, const ElfW(Phdr) *part)
 		const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
 
 		if (segment->p_type == PT_LOAD && segment->p_flags & PF_R && part->p_vaddr >= segment->p_vaddr &&
-		    part->p_filesz <= segment->p_filesz &&
-		    part->p_vaddr - segment->p_vaddr <= segment->p_filesz - part->p_filesz)
+		    part->p_filesz <= segment->p_filesz && part->p_vaddr - segment->p_vaddr <= segment->p_filesz - part->p_filesz)
 			return 1;
 	}
 	return 0;
@@ -47,8 +46,8 @@ static const uint8_t *find_build_id(const struct dl_phdr_info *info, uint32_t *r
 
 			if (body + note->n_descsz > segment->p_filesz)
 				break;
-			if (note->n_type == NT_GNU_BUILD_ID && note->n_namesz == 4 &&
-			    memcmp(notes + name, "GNU", 4) == 0 && note->n_descsz <= BUILD_ID_ROOM) {
+			if (note->n_type == NT_GNU_BUILD_ID && note->n_namesz == 4 && memcmp(notes + name, "GNU", 4) == 0 &&
+			    note->n_descsz <= BUILD_ID_ROOM) {
 				*ret_size = note->n_descsz;
 				return notes + body;
 			}
@@ -83,8 +82,7 @@ static void tell_segment(const struct dl_phdr_info *info, const ElfW(Phdr) *segm
 	uint32_t build_id_size;
 	const uint8_t *build_id = find_build_id(info, &build_id_size);
 	uint64_t start = info->dlpi_addr + segment->p_vaddr, skew = start & 4095;
-	uint32_t size = (uint32_t)(sizeof(struct record_define) + sizeof(struct record_module) + build_id_size +
-				   path_size);
+	uint32_t size = (uint32_t)(sizeof(struct record_define) + sizeof(struct record_module) + build_id_size + path_size);
 	struct record_define *define = agent_begin_definition(size);
 	struct record_module *module;
 

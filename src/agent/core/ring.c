@@ -18,8 +18,7 @@ void agent_ring_doorbell(void)
 {
 	_Atomic uint32_t *sleeping = &agent_pages.doorbell.sleeping;
 
-	if (atomic_load_explicit(sleeping, memory_order_relaxed) &&
-	    atomic_exchange_explicit(sleeping, 0, memory_order_acq_rel))
+	if (atomic_load_explicit(sleeping, memory_order_relaxed) && atomic_exchange_explicit(sleeping, 0, memory_order_acq_rel))
 		raw_futex_wake(sleeping);
 }
 
@@ -31,8 +30,7 @@ static uint32_t take_fresh(_Atomic uint32_t *fresh, uint32_t limit)
 
 	agent_ring_doorbell();
 	while (index < limit)
-		if (atomic_compare_exchange_weak_explicit(fresh, &index, index + 1,
-							  memory_order_relaxed, memory_order_relaxed))
+		if (atomic_compare_exchange_weak_explicit(fresh, &index, index + 1, memory_order_relaxed, memory_order_relaxed))
 			return index + 1;
 	return 0;
 }
@@ -68,8 +66,7 @@ static uint32_t pop(struct free_list list)
 	while ((index = ring_list_index(head)) != 0 && index <= list.count) {
 		next_free = (_Atomic uint32_t *)((uint8_t *)list.first + (index - 1) * list.stride);
 		next = atomic_load_explicit(next_free, memory_order_relaxed);
-		if (atomic_compare_exchange_weak_explicit(list.head, &head,
-							  ring_list_head(ring_list_pops(head) + 1, next),
+		if (atomic_compare_exchange_weak_explicit(list.head, &head, ring_list_head(ring_list_pops(head) + 1, next),
 							  memory_order_acquire, memory_order_acquire))
 			return index;
 	}
@@ -78,21 +75,18 @@ static uint32_t pop(struct free_list list)
 
 static uint32_t pop_chunk(struct ring_pool *pool, _Atomic uint64_t *head)
 {
-	return pop((struct free_list){ head, &agent_chunk(pool, 0)->next_free, sizeof(struct ring_chunk),
-				       pool->chunk_cap });
+	return pop((struct free_list){ head, &agent_chunk(pool, 0)->next_free, sizeof(struct ring_chunk), pool->chunk_cap });
 }
 
 static uint32_t pop_slot(struct ring_pool *pool)
 {
-	return pop((struct free_list){ &pool->free_slots, &agent_slot(pool, 0)->next_free,
-				       sizeof(struct ring_slot), pool->slot_count });
+	return pop((struct free_list){ &pool->free_slots, &agent_slot(pool, 0)->next_free, sizeof(struct ring_slot), pool->slot_count });
 }
 
 /* Memory of the thread in this slot; the next thread in it gets the same. */
 static struct agent_thread_memory *memory_for_slot(uint32_t index)
 {
-	struct agent_thread_memory *memory =
-		atomic_load_explicit(&agent_state.memory[index], memory_order_acquire);
+	struct agent_thread_memory *memory = atomic_load_explicit(&agent_state.memory[index], memory_order_acquire);
 
 	if (!memory) {
 		memory = agent_permanent_lines(sizeof(*memory));
@@ -213,8 +207,7 @@ static void count_dropped(struct agent_tls *tls, struct ring_pool *pool, enum wa
 	_Atomic uint64_t *counter = tls->slot ? counter_of(tls->slot, want) : NULL;
 
 	if (counter)
-		atomic_store_explicit(counter, atomic_load_explicit(counter, memory_order_relaxed) + 1,
-				      memory_order_relaxed);
+		atomic_store_explicit(counter, atomic_load_explicit(counter, memory_order_relaxed) + 1, memory_order_relaxed);
 	else if (want != WANT_RESERVE && want != WANT_PIECE)
 		atomic_fetch_add_explicit(&pool->dropped_without_slot, 1, memory_order_relaxed);
 }
@@ -247,8 +240,7 @@ static int wait_for_room(uint32_t size)
 	uint64_t head = atomic_load(&pool->free_chunks), now;
 	int result = make_room(size, 0);
 
-	for (long waited = 0; result == -ENOSPC && waited < PATIENCE_NS && !atomic_load(&given_up);
-	     waited += PATIENCE_STEP_NS) {
+	for (long waited = 0; result == -ENOSPC && waited < PATIENCE_NS && !atomic_load(&given_up); waited += PATIENCE_STEP_NS) {
 		agent_ring_doorbell();
 		raw_syscall(SYS_nanosleep, (long)&pause, 0, 0, 0, 0, 0);
 		now = atomic_load(&pool->free_chunks);
@@ -265,8 +257,7 @@ static int wait_for_room(uint32_t size)
 static void count_refused(struct agent_tls *tls, struct ring_pool *pool, enum want want)
 {
 	if (want == WANT_ROOM || want == WANT_PATIENCE)
-		atomic_fetch_add_explicit(tls->slot ? &tls->slot->refused : &pool->dropped_without_slot, 1,
-					  memory_order_relaxed);
+		atomic_fetch_add_explicit(tls->slot ? &tls->slot->refused : &pool->dropped_without_slot, 1, memory_order_relaxed);
 }
 
 static void *begin(uint32_t size, enum want want)
@@ -281,8 +272,7 @@ static void *begin(uint32_t size, enum want want)
 	}
 	tls->busy = arch_stack_pointer();
 	atomic_signal_fence(memory_order_seq_cst);
-	result = want == WANT_PATIENCE && size <= RING_CHUNK_DATA ? wait_for_room(size) :
-								    make_room(size, want == WANT_RESERVE);
+	result = want == WANT_PATIENCE && size <= RING_CHUNK_DATA ? wait_for_room(size) : make_room(size, want == WANT_RESERVE);
 	errno = saved_errno;
 	if (result == 0)
 		return tls->write;

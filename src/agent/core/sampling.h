@@ -18,8 +18,7 @@ void agent_sample_thread_begins(size_t stack_size) __attribute__((visibility("hi
 void agent_sample_thread_ends(void) __attribute__((visibility("hidden")));
 
 /* What sigaction() and signal() do. */
-int agent_sample_sigaction(int number, const struct sigaction *action, struct sigaction *old)
-	__attribute__((visibility("hidden")));
+int agent_sample_sigaction(int number, const struct sigaction *action, struct sigaction *old) __attribute__((visibility("hidden")));
 void (*agent_sample_signal(int number, void (*handler)(int)))(int) __attribute__((visibility("hidden")));
 
 #endif

@@ -10,10 +10,10 @@
 #include "ring/wire.h"
 
 enum agent_phase {
-	AGENT_PHASE_FRESH = 0,   /* nothing tried yet */
-	AGENT_PHASE_BUSY = 1,    /* a thread is attaching */
-	AGENT_PHASE_DONE = 2,    /* attached, or given up */
-	AGENT_PHASE_LEFT = 3     /* for good, in forked children too: agent_leave() */
+	AGENT_PHASE_FRESH = 0, /* nothing tried yet */
+	AGENT_PHASE_BUSY = 1,  /* a thread is attaching */
+	AGENT_PHASE_DONE = 2,  /* attached, or given up */
+	AGENT_PHASE_LEFT = 3   /* for good, in forked children too: agent_leave() */
 };
 
 struct agent_range {
@@ -23,26 +23,26 @@ struct agent_range {
 
 struct agent_state {
 	_Atomic uint32_t phase;
-	uint32_t configured;        /* SONDE_SESSION was there and well formed */
-	uint32_t pid;               /* whose pool this is */
-	uint32_t generation;        /* of pools this process has had */
-	uint32_t late;              /* by sonde_attach_enter(): recordings come and go */
-	uint32_t fork_handlers;     /* registered */
+	uint32_t configured;    /* SONDE_SESSION was there and well formed */
+	uint32_t pid;           /* whose pool this is */
+	uint32_t generation;    /* of pools this process has had */
+	uint32_t late;          /* by sonde_attach_enter(): recordings come and go */
+	uint32_t fork_handlers; /* registered */
 	uint32_t key_made;
-	uint32_t has_key;           /* it is, and may be used */
-	pthread_key_t key;          /* its destructor tells that a thread ends */
+	uint32_t has_key;  /* it is, and may be used */
+	pthread_key_t key; /* its destructor tells that a thread ends */
 	char name[WIRE_NAME_HEX];
 	uint8_t token[WIRE_TOKEN_SIZE];
-	uint64_t process;           /* uid given by the recorder */
+	uint64_t process; /* uid given by the recorder */
 	struct ring_pool *pool;
 	size_t pool_size;
-	uint64_t since;             /* ticks: the pool was mapped */
-	struct agent_range pools[2]; /* where the last ones were: used in turn */
+	uint64_t since;                              /* ticks: the pool was mapped */
+	struct agent_range pools[2];                 /* where the last ones were: used in turn */
 	struct agent_thread_memory *_Atomic *memory; /* by slot index; kept for the next thread in it */
 	uint32_t memory_count;
 	_Atomic uint64_t next_string;
 	_Atomic uint64_t next_domain;
-	_Atomic uintptr_t arena;    /* current block of agent_permanent */
+	_Atomic uintptr_t arena;     /* current block of agent_permanent */
 	_Atomic uint64_t unanswered; /* the recorder's rounds + 1 when it did not answer; 0 = it did */
 	_Atomic(void (*)(void)) follow_window;
 };

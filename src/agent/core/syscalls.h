@@ -27,10 +27,22 @@ static inline long raw_syscall(long number, long a, long b, long c, long d, long
 #define MADV_POPULATE_WRITE 23
 #endif
 
-static inline int raw_getpid(void) { return (int)raw_syscall(SYS_getpid, 0, 0, 0, 0, 0, 0); }
-static inline int raw_getppid(void) { return (int)raw_syscall(SYS_getppid, 0, 0, 0, 0, 0, 0); }
-static inline int raw_gettid(void) { return (int)raw_syscall(SYS_gettid, 0, 0, 0, 0, 0, 0); }
-static inline int raw_close(int fd) { return (int)raw_syscall(SYS_close, fd, 0, 0, 0, 0, 0); }
+static inline int raw_getpid(void)
+{
+	return (int)raw_syscall(SYS_getpid, 0, 0, 0, 0, 0, 0);
+}
+static inline int raw_getppid(void)
+{
+	return (int)raw_syscall(SYS_getppid, 0, 0, 0, 0, 0, 0);
+}
+static inline int raw_gettid(void)
+{
+	return (int)raw_syscall(SYS_gettid, 0, 0, 0, 0, 0, 0);
+}
+static inline int raw_close(int fd)
+{
+	return (int)raw_syscall(SYS_close, fd, 0, 0, 0, 0, 0);
+}
 
 static inline void *raw_mmap(void *where, size_t size, int protection, int flags, int fd, long offset)
 {

@@ -13,10 +13,10 @@
 #include "vendor/cupti/cupti.h"
 
 enum cuda_state {
-	CUDA_OFF = 0,     /* nothing of CUPTI is ours */
-	CUDA_CLOSED = 1,  /* subscribed; no window is open */
-	CUDA_OPEN = 2,    /* activities are enabled */
-	CUDA_AWAY = 3     /* nothing of CUPTI is ours until a window opens, or the program makes something */
+	CUDA_OFF = 0,    /* nothing of CUPTI is ours */
+	CUDA_CLOSED = 1, /* subscribed; no window is open */
+	CUDA_OPEN = 2,   /* activities are enabled */
+	CUDA_AWAY = 3    /* nothing of CUPTI is ours until a window opens, or the program makes something */
 };
 
 struct cuda_agent {

@@ -39,8 +39,7 @@ void *nvtx_keep_begin(const struct nvtx_definition *what, uint32_t size)
 {
 	struct nvtx_kept *fresh;
 
-	if (size > RING_CHUNK_DATA - sizeof(struct record_define) ||
-	    atomic_load_explicit(&kept.count, memory_order_relaxed) >= KEPT_MAX)
+	if (size > RING_CHUNK_DATA - sizeof(struct record_define) || atomic_load_explicit(&kept.count, memory_order_relaxed) >= KEPT_MAX)
 		return NULL;
 	fresh = agent_permanent(sizeof(*fresh) + size);
 	if (!fresh)
@@ -90,8 +89,9 @@ static void tell_domain(struct nvtx_domain *domain)
 
 static void tell_string(struct nvtx_string *string)
 {
-	struct nvtx_definition what = { .kind = DEFINE_STRING, .domain = (uint32_t)string->node.key, .id = string->id,
-					.extra = (uint64_t)(uintptr_t)string };
+	struct nvtx_definition what = {
+		.kind = DEFINE_STRING, .domain = (uint32_t)string->node.key, .id = string->id, .extra = (uint64_t)(uintptr_t)string
+	};
 
 	tell(&what, string->text, string->node.size);
 	atomic_store_explicit(&string->node.defined, 1, memory_order_relaxed);

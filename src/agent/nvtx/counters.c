@@ -7,17 +7,14 @@ static uint64_t time_domain_of(const struct nvtx_semantics *semantics)
 {
 	/* A list made by the program: an end to it even if there is none. */
 	for (int i = 0; semantics && i < 16; i++, semantics = semantics->next)
-		if (semantics->id == NVTX_SEMANTICS_TIME &&
-		    semantics->struct_size >= sizeof(struct nvtx_semantics_time))
+		if (semantics->id == NVTX_SEMANTICS_TIME && semantics->struct_size >= sizeof(struct nvtx_semantics_time))
 			return ((const struct nvtx_semantics_time *)semantics)->time_domain;
 	return NVTX_TIME_NONE;
 }
 
-static void define_counter(uint32_t domain, struct nvtx_counter *counter, const char *name,
-			   const char *description)
+static void define_counter(uint32_t domain, struct nvtx_counter *counter, const char *name, const char *description)
 {
-	struct nvtx_definition what = { .kind = DEFINE_COUNTER, .domain = domain, .id = counter->id,
-					.extra = counter->schema };
+	struct nvtx_definition what = { .kind = DEFINE_COUNTER, .domain = domain, .id = counter->id, .extra = counter->schema };
 	struct nvtx_text texts[2] = { nvtx_text_ascii(name), nvtx_text_ascii(description) };
 	uint32_t size;
 	uint8_t *body;
@@ -37,8 +34,7 @@ static void define_counter(uint32_t domain, struct nvtx_counter *counter, const 
 	atomic_store_explicit(&counter->node.defined, 1, memory_order_relaxed);
 }
 
-uint64_t nvtx_counter_register(struct nvtx_domain *domain,
-			       const struct nvtx_counter_attributes *attributes)
+uint64_t nvtx_counter_register(struct nvtx_domain *domain, const struct nvtx_counter_attributes *attributes)
 {
 	struct nvtx_counter_attributes all = { 0 };
 	uint32_t domain_id = nvtx_domain_id(domain);
@@ -46,8 +42,7 @@ uint64_t nvtx_counter_register(struct nvtx_domain *domain,
 
 	if (!attributes || !nvtx_defining())
 		return 0;
-	arch_copy(&all, attributes,
-		  attributes->struct_size < sizeof(all) ? attributes->struct_size : sizeof(all));
+	arch_copy(&all, attributes, attributes->struct_size < sizeof(all) ? attributes->struct_size : sizeof(all));
 	if (all.id >= NVTX_ID_STATIC_START)
 		counter = (struct nvtx_counter *)nvtx_find_number(NVTX_NODE_COUNTER, domain_id, all.id);
 	else
@@ -58,8 +53,7 @@ uint64_t nvtx_counter_register(struct nvtx_domain *domain,
 			return 0;
 		counter->schema = all.schema;
 		counter->time_domain = time_domain_of(all.semantics);
-		counter = (struct nvtx_counter *)nvtx_insert_number(NVTX_NODE_COUNTER, domain_id, all.id,
-								    &counter->node);
+		counter = (struct nvtx_counter *)nvtx_insert_number(NVTX_NODE_COUNTER, domain_id, all.id, &counter->node);
 	}
 	define_counter(domain_id, counter, all.name, all.description);
 	return counter->id;
@@ -81,62 +75,61 @@ static void put_value(const struct sample *sample, unsigned kind, uint64_t value
 	record->counter_id = sample->counter;
 	record->value = value;
 	record->field = field;
-	agent_end(record, record_head(RECORD_NVTX_COUNTER, kind, sizeof(*record), 0, sample->domain),
-		  sizeof(*record));
+	agent_end(record, record_head(RECORD_NVTX_COUNTER, kind, sizeof(*record), 0, sample->domain), sizeof(*record));
 }
 
 static uint64_t double_bits(double value)
 {
-	union { double real; uint64_t bits; } both = { .real = value };
+	union {
+		double real;
+		uint64_t bits;
+	} both = { .real = value };
 
 	return both.bits;
 }
 
 static double float_from(uint32_t bits)
 {
-	union { uint32_t bits; float real; } both = { .bits = bits };
+	union {
+		uint32_t bits;
+		float real;
+	} both = { .bits = bits };
 
 	return (double)both.real;
 }
 
-enum number_kind {
-	NUMBER_NONE,
-	NUMBER_SIGNED,
-	NUMBER_UNSIGNED,
-	NUMBER_FLOAT,
-	NUMBER_BRAIN_FLOAT,
-	NUMBER_DOUBLE
-};
+enum number_kind { NUMBER_NONE, NUMBER_SIGNED, NUMBER_UNSIGNED, NUMBER_FLOAT, NUMBER_BRAIN_FLOAT, NUMBER_DOUBLE };
 
 static enum number_kind number_kind(uint64_t type)
 {
 	switch (type) {
-	case 3: case 5: case 7: case 9: /* short, int, long, long long */
+	case 3:
+	case 5:
+	case 7:
+	case 9: /* short, int, long, long long */
 	case NVTX_TYPE_CHAR:
 	case NVTX_TYPE_INT8:
 	case NVTX_TYPE_INT16:
 	case NVTX_TYPE_INT32:
-	case NVTX_TYPE_INT64:
-		return NUMBER_SIGNED;
-	case 2: case 4: case 6: case 8: case 10: /* and their unsigned kin */
+	case NVTX_TYPE_INT64: return NUMBER_SIGNED;
+	case 2:
+	case 4:
+	case 6:
+	case 8:
+	case 10: /* and their unsigned kin */
 	case NVTX_TYPE_UINT8:
 	case NVTX_TYPE_UINT16:
 	case NVTX_TYPE_UINT32:
 	case NVTX_TYPE_UINT64:
 	case NVTX_TYPE_SIZE:
-	case NVTX_TYPE_BYTE:
-		return NUMBER_UNSIGNED;
+	case NVTX_TYPE_BYTE: return NUMBER_UNSIGNED;
 	case NVTX_TYPE_FLOAT:
 	case NVTX_TYPE_FLOAT32:
-	case NVTX_TYPE_TF32:
-		return NUMBER_FLOAT;
-	case NVTX_TYPE_BF16:
-		return NUMBER_BRAIN_FLOAT;
+	case NVTX_TYPE_TF32: return NUMBER_FLOAT;
+	case NVTX_TYPE_BF16: return NUMBER_BRAIN_FLOAT;
 	case NVTX_TYPE_DOUBLE:
-	case NVTX_TYPE_FLOAT64:
-		return NUMBER_DOUBLE;
-	default:
-		return NUMBER_NONE;
+	case NVTX_TYPE_FLOAT64: return NUMBER_DOUBLE;
+	default: return NUMBER_NONE;
 	}
 }
 
@@ -153,33 +146,21 @@ static void put_number(const struct sample *sample, uint64_t type, const uint8_t
 		bits = (uint64_t)((int64_t)(bits << unused) >> unused);
 		put_value(sample, NVTX_WIRE_COUNTER_INT64, bits, field);
 		break;
-	case NUMBER_UNSIGNED:
-		put_value(sample, NVTX_WIRE_COUNTER_INT64, bits, field);
-		break;
-	case NUMBER_FLOAT:
-		put_value(sample, NVTX_WIRE_COUNTER_DOUBLE, double_bits(float_from((uint32_t)bits)), field);
-		break;
-	case NUMBER_BRAIN_FLOAT:
-		put_value(sample, NVTX_WIRE_COUNTER_DOUBLE,
-			  double_bits(float_from((uint32_t)bits << 16)), field);
-		break;
-	case NUMBER_DOUBLE:
-		put_value(sample, NVTX_WIRE_COUNTER_DOUBLE, bits, field);
-		break;
-	case NUMBER_NONE:
-		break;
+	case NUMBER_UNSIGNED: put_value(sample, NVTX_WIRE_COUNTER_INT64, bits, field); break;
+	case NUMBER_FLOAT: put_value(sample, NVTX_WIRE_COUNTER_DOUBLE, double_bits(float_from((uint32_t)bits)), field); break;
+	case NUMBER_BRAIN_FLOAT: put_value(sample, NVTX_WIRE_COUNTER_DOUBLE, double_bits(float_from((uint32_t)bits << 16)), field); break;
+	case NUMBER_DOUBLE: put_value(sample, NVTX_WIRE_COUNTER_DOUBLE, bits, field); break;
+	case NUMBER_NONE: break;
 	}
 }
 
 static int is_number(const struct nvtx_field *field, size_t size)
 {
-	return !(field->flags & (NVTX_ENTRY_POINTER | NVTX_ENTRY_ARRAY_MASK | NVTX_ENTRY_KIND_MASK)) &&
-	       field->position != UINT32_MAX && field->width == nvtx_type_size(field->type) &&
-	       (uint64_t)field->position + field->width <= size;
+	return !(field->flags & (NVTX_ENTRY_POINTER | NVTX_ENTRY_ARRAY_MASK | NVTX_ENTRY_KIND_MASK)) && field->position != UINT32_MAX &&
+	       field->width == nvtx_type_size(field->type) && (uint64_t)field->position + field->width <= size;
 }
 
-static void put_sample(const struct sample *sample, const struct nvtx_counter *counter,
-		       const uint8_t *values, size_t size)
+static void put_sample(const struct sample *sample, const struct nvtx_counter *counter, const uint8_t *values, size_t size)
 {
 	const struct nvtx_schema *schema = nvtx_schema_find(sample->domain, counter->schema);
 
@@ -190,8 +171,7 @@ static void put_sample(const struct sample *sample, const struct nvtx_counter *c
 	}
 	for (uint32_t i = 0; i < schema->field_count; i++)
 		if (is_number(&schema->fields[i], size))
-			put_number(sample, schema->fields[i].type, values + schema->fields[i].position,
-				   schema->fields[i].entry);
+			put_number(sample, schema->fields[i].type, values + schema->fields[i].position, schema->fields[i].entry);
 }
 
 void nvtx_counter_sample_int64(struct nvtx_domain *domain, uint64_t counter, int64_t value)
@@ -244,22 +224,17 @@ static int times_usable(uint64_t time_domain)
 
 	switch (time_domain) {
 	case NVTX_TIME_NONE:
-	case NVTX_TIME_OF_TOOL:
-		return 1;
-	case NVTX_TIME_TSC:
-		return tsc;
-	case NVTX_TIME_MONOTONIC_RAW:
-		return !tsc;
-	default:
-		return 0;
+	case NVTX_TIME_OF_TOOL: return 1;
+	case NVTX_TIME_TSC: return tsc;
+	case NVTX_TIME_MONOTONIC_RAW: return !tsc;
+	default: return 0;
 	}
 }
 
 static AGENT_COLD void report_times(void)
 {
 	if (!atomic_exchange_explicit(&nvtx_state.times_reported, 1, memory_order_relaxed))
-		agent_diagnose(DIAGNOSTIC_WARNING,
-			       "NVTX: counter batches with time stamps of another clock were not recorded");
+		agent_diagnose(DIAGNOSTIC_WARNING, "NVTX: counter batches with time stamps of another clock were not recorded");
 }
 
 static uint32_t sample_size(uint32_t domain, const struct nvtx_counter *counter)
@@ -276,22 +251,20 @@ static uint32_t embedded_time(uint32_t domain, const struct nvtx_counter *counte
 
 	for (uint32_t i = 0; schema && i < schema->field_count; i++)
 		if ((schema->fields[i].flags & NVTX_ENTRY_KIND_MASK) == NVTX_ENTRY_TIMESTAMP &&
-		    schema->fields[i].width == sizeof(uint64_t) &&
-		    (uint64_t)schema->fields[i].position + sizeof(uint64_t) <= schema->size)
+		    schema->fields[i].width == sizeof(uint64_t) && (uint64_t)schema->fields[i].position + sizeof(uint64_t) <= schema->size)
 			return schema->fields[i].position;
 	return UINT32_MAX;
 }
 
 struct batch_clock {
 	const int64_t *times;
-	int is_interval;   /* times[0] a moment, times[1] the distance between samples */
-	uint64_t origin;   /* of the interval: sample number times[0] stands for */
+	int is_interval; /* times[0] a moment, times[1] the distance between samples */
+	uint64_t origin; /* of the interval: sample number times[0] stands for */
 	uint32_t embedded;
 	uint64_t now;
 };
 
-static struct batch_clock batch_clock(const struct nvtx_counter_batch *batch, uint32_t embedded,
-				      uint64_t count)
+static struct batch_clock batch_clock(const struct nvtx_counter_batch *batch, uint32_t embedded, uint64_t count)
 {
 	struct batch_clock clock = { .times = batch->times, .embedded = embedded, .now = agent_now() };
 	size_t given = batch->times ? batch->times_size / sizeof(int64_t) : 0;
@@ -312,8 +285,7 @@ static uint64_t batch_time(const struct batch_clock *clock, uint64_t index, cons
 	uint64_t time = clock->now;
 
 	if (clock->times && clock->is_interval)
-		return (uint64_t)clock->times[0] +
-		       (index - clock->origin) * (uint64_t)clock->times[1];
+		return (uint64_t)clock->times[0] + (index - clock->origin) * (uint64_t)clock->times[1];
 	if (clock->times)
 		return (uint64_t)clock->times[index];
 	if (clock->embedded != UINT32_MAX)
@@ -331,8 +303,7 @@ void nvtx_counter_batch_submit(struct nvtx_domain *domain, const struct nvtx_cou
 	if (!agent_on(RING_GATE_NVTX) || !batch || !batch->samples)
 		return;
 	sample.counter = batch->counter;
-	counter = (const struct nvtx_counter *)nvtx_find_number(NVTX_NODE_COUNTER, sample.domain,
-								batch->counter);
+	counter = (const struct nvtx_counter *)nvtx_find_number(NVTX_NODE_COUNTER, sample.domain, batch->counter);
 	if (!counter)
 		return;
 	size = sample_size(sample.domain, counter);

@@ -29,8 +29,7 @@ void nvtx_define_end(const struct nvtx_definition *what, void *body, uint32_t si
 	agent_end(record, record_head(RECORD_DEFINE, what->kind, size, 0, what->domain), size);
 }
 
-int nvtx_define(const struct nvtx_definition *what, const void *fixed, uint32_t fixed_size,
-		const struct nvtx_text *text)
+int nvtx_define(const struct nvtx_definition *what, const void *fixed, uint32_t fixed_size, const struct nvtx_text *text)
 {
 	uint32_t size = fixed_size + text->size;
 	uint8_t *body = nvtx_define_begin(what, size);

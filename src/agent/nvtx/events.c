@@ -45,8 +45,7 @@ static AGENT_COLD int32_t *far_level(uint32_t domain)
 
 		if (!fresh)
 			return NULL;
-		level = (struct nvtx_level *)nvtx_insert_number(NVTX_NODE_LEVEL, domain, slot,
-								&fresh->node);
+		level = (struct nvtx_level *)nvtx_insert_number(NVTX_NODE_LEVEL, domain, slot, &fresh->node);
 	}
 	if (tls->ranges >> 32 == 0)
 		tls->ranges = nvtx_thread_life() << 32 | 1;
@@ -101,8 +100,7 @@ static inline uint64_t time_or_now(uint64_t time)
 }
 
 /* Fills what push, start and mark have in common; returns the flags. */
-static unsigned fill_event(struct record_nvtx_event *record, void *behind,
-			   const struct nvtx_event *event)
+static unsigned fill_event(struct record_nvtx_event *record, void *behind, const struct nvtx_event *event)
 {
 	unsigned flags = event->flags;
 
@@ -165,8 +163,7 @@ int nvtx_pop_event(uint32_t domain, uint32_t flags, uint64_t time)
 	ended = --*level;
 	if (agent_likely(record)) {
 		record->time = time_or_now(time);
-		agent_end(record, record_head(RECORD_NVTX_POP, flags, sizeof(*record), head_level(ended), domain),
-			  sizeof(*record));
+		agent_end(record, record_head(RECORD_NVTX_POP, flags, sizeof(*record), head_level(ended), domain), sizeof(*record));
 	}
 	return agent_unlikely(is_end_of_window(domain, ended)) ? nvtx_window_popped() : ended;
 }
@@ -201,8 +198,7 @@ void nvtx_end_event(uint32_t domain, uint64_t range, uint32_t flags, uint64_t ti
 	if (record) {
 		record->range_id = range;
 		record->time = time_or_now(time);
-		agent_end(record, record_head(RECORD_NVTX_END, flags, sizeof(*record), 0, domain),
-			  sizeof(*record));
+		agent_end(record, record_head(RECORD_NVTX_END, flags, sizeof(*record), 0, domain), sizeof(*record));
 	}
 	if (agent_unlikely(range == atomic_load_explicit(&nvtx_state.window_range, memory_order_relaxed)))
 		nvtx_window_ended();
@@ -227,12 +223,9 @@ static inline uint64_t payload_bits(const struct nvtx_attributes *attributes)
 {
 	switch (attributes->payload_type) {
 	case NVTX_PAYLOAD_UINT32:
-	case NVTX_PAYLOAD_FLOAT:
-		return (uint32_t)attributes->payload;
-	case NVTX_PAYLOAD_INT32:
-		return (uint64_t)(int64_t)(int32_t)attributes->payload;
-	default:
-		return attributes->payload;
+	case NVTX_PAYLOAD_FLOAT: return (uint32_t)attributes->payload;
+	case NVTX_PAYLOAD_INT32: return (uint64_t)(int64_t)(int32_t)attributes->payload;
+	default: return attributes->payload;
 	}
 }
 
@@ -253,8 +246,7 @@ static struct nvtx_event event_from(uint32_t domain, const struct nvtx_attribute
 	struct nvtx_event event = { .time = 0 };
 
 	if (attributes)
-		arch_copy(&all, attributes,
-			  attributes->size < sizeof(all) ? attributes->size : sizeof(all));
+		arch_copy(&all, attributes, attributes->size < sizeof(all) ? attributes->size : sizeof(all));
 	event.flags = attribute_flags(&all);
 	event.category = all.category;
 	if (event.flags & NVTX_FLAG_COLOR)
@@ -264,8 +256,8 @@ static struct nvtx_event event_from(uint32_t domain, const struct nvtx_attribute
 	event.text = nvtx_text_message(all.message_type, all.message);
 	if (all.payload_type == NVTX_PAYLOAD_IS_EXTENDED && all.payload && all.payload_count > 0) {
 		event.time = agent_now();
-		event.flags |= nvtx_payload_put(domain, (const struct nvtx_payload *)(uintptr_t)all.payload,
-						(size_t)all.payload_count, event.time);
+		event.flags |= nvtx_payload_put(domain, (const struct nvtx_payload *)(uintptr_t)all.payload, (size_t)all.payload_count,
+						event.time);
 	}
 	return event;
 }
@@ -327,8 +319,7 @@ static int prepare_short(const struct nvtx_look *look)
 	return nvtx_recent_is(entry, memory->life, look) ? 1 : nvtx_recent_learn(entry, number, look);
 }
 
-static inline int put_short_push(uint64_t *record, unsigned kind, uint32_t domain, unsigned number,
-				 uint32_t size, uint64_t time)
+static inline int put_short_push(uint64_t *record, unsigned kind, uint32_t domain, unsigned number, uint32_t size, uint64_t time)
 {
 	int32_t level = agent_tls.levels[domain]++;
 
@@ -361,8 +352,7 @@ static inline int has_message(const struct nvtx_attributes *attributes)
 
 static inline int is_push_ex_recorded(uint32_t domain, const struct nvtx_attributes *attributes)
 {
-	return has_message(attributes) ? is_push_recorded(domain, attributes->message_type, attributes->message) :
-					 agent_on(RING_GATE_NVTX);
+	return has_message(attributes) ? is_push_recorded(domain, attributes->message_type, attributes->message) : agent_on(RING_GATE_NVTX);
 }
 
 static __attribute__((noinline)) int push_a_otherwise(const char *message)
@@ -381,8 +371,7 @@ static __attribute__((noinline)) int push_a_otherwise(const char *message)
 	record = agent_begin(sizeof(*record));
 	if (!record)
 		return push_dropped(0);
-	return put_short_push(record, RECORD_SHORT_PUSH, 0, nvtx_recent_number(message, 0), sizeof(*record),
-			      agent_now());
+	return put_short_push(record, RECORD_SHORT_PUSH, 0, nvtx_recent_number(message, 0), sizeof(*record), agent_now());
 }
 
 static inline __attribute__((always_inline)) int push_a(const char *message)
@@ -391,12 +380,10 @@ static inline __attribute__((always_inline)) int push_a(const char *message)
 	struct nvtx_look look = { .key = message };
 	unsigned number = nvtx_recent_number(message, 0);
 
-	if (agent_unlikely(!message || !memory || !agent_has_room(sizeof(uint64_t)) ||
-			   memory->levels[0] >= (int32_t)RECORD_SHORT_LEVELS ||
+	if (agent_unlikely(!message || !memory || !agent_has_room(sizeof(uint64_t)) || memory->levels[0] >= (int32_t)RECORD_SHORT_LEVELS ||
 			   !nvtx_recent_is(nvtx_recent_at(memory, number), memory->life, &look)))
 		return push_a_otherwise(message);
-	return put_short_push(agent_begin_here(), RECORD_SHORT_PUSH, 0, number, sizeof(uint64_t),
-			      arch_cycles());
+	return put_short_push(agent_begin_here(), RECORD_SHORT_PUSH, 0, number, sizeof(uint64_t), arch_cycles());
 }
 
 int nvtx_range_push_a(const char *message)
@@ -409,15 +396,14 @@ int nvtx_range_push_a(const char *message)
 static inline int plain_attributes(uint32_t domain, const struct nvtx_attributes *attributes)
 {
 	return attributes && attributes->size >= sizeof(*attributes) &&
-	       (attributes->message_type == NVTX_MESSAGE_ASCII ||
-		attributes->message_type == NVTX_MESSAGE_REGISTERED) && attributes->message.ascii &&
-	       (uint32_t)attributes->payload_type < NVTX_PAYLOAD_KIND_COUNT &&
-	       domain < RECORD_SHORT_DOMAINS;
+	       (attributes->message_type == NVTX_MESSAGE_ASCII || attributes->message_type == NVTX_MESSAGE_REGISTERED) &&
+	       attributes->message.ascii && (uint32_t)attributes->payload_type < NVTX_PAYLOAD_KIND_COUNT && domain < RECORD_SHORT_DOMAINS;
 }
 
 static inline struct nvtx_look look_of(uint32_t domain, const struct nvtx_attributes *attributes)
 {
-	struct nvtx_look look = { .key = attributes->message.ascii, .domain = domain,
+	struct nvtx_look look = { .key = attributes->message.ascii,
+				  .domain = domain,
 				  .flags = attribute_flags(attributes),
 				  .look = (uint64_t)attributes->category << 32 };
 
@@ -429,21 +415,17 @@ static inline struct nvtx_look look_of(uint32_t domain, const struct nvtx_attrib
 }
 
 /* The short record of a push with attributes; the payload, if any, is its second word. */
-static inline int put_attributes(uint64_t *record, const struct nvtx_look *look,
-				 const struct nvtx_attributes *attributes, uint64_t time)
+static inline int put_attributes(uint64_t *record, const struct nvtx_look *look, const struct nvtx_attributes *attributes, uint64_t time)
 {
 	unsigned number = nvtx_recent_number(look->key, look->domain);
 
 	if (!attributes->payload_type)
-		return put_short_push(record, RECORD_SHORT_PUSH, look->domain, number, sizeof(*record),
-				      time);
+		return put_short_push(record, RECORD_SHORT_PUSH, look->domain, number, sizeof(*record), time);
 	record[1] = payload_bits(attributes);
-	return put_short_push(record, RECORD_SHORT_PUSH_PAYLOAD, look->domain, number, 2 * sizeof(*record),
-			      time);
+	return put_short_push(record, RECORD_SHORT_PUSH_PAYLOAD, look->domain, number, 2 * sizeof(*record), time);
 }
 
-static __attribute__((noinline)) int push_ex_otherwise(uint32_t domain,
-							const struct nvtx_attributes *attributes)
+static __attribute__((noinline)) int push_ex_otherwise(uint32_t domain, const struct nvtx_attributes *attributes)
 {
 	struct nvtx_look look;
 	uint64_t *record;
@@ -466,13 +448,11 @@ static inline __attribute__((always_inline)) int push_ex(uint32_t domain, const 
 	struct agent_thread_memory *memory = agent_memory();
 	struct nvtx_look look;
 
-	if (agent_unlikely(!straight() || !plain_attributes(domain, attributes) || !memory ||
-			   !agent_has_room(2 * sizeof(uint64_t)) ||
+	if (agent_unlikely(!straight() || !plain_attributes(domain, attributes) || !memory || !agent_has_room(2 * sizeof(uint64_t)) ||
 			   memory->levels[domain] >= (int32_t)RECORD_SHORT_LEVELS))
 		return push_ex_otherwise(domain, attributes);
 	look = look_of(domain, attributes);
-	if (agent_unlikely(!nvtx_recent_is(nvtx_recent_at(memory, nvtx_recent_number(look.key, domain)),
-					   memory->life, &look)))
+	if (agent_unlikely(!nvtx_recent_is(nvtx_recent_at(memory, nvtx_recent_number(look.key, domain)), memory->life, &look)))
 		return push_ex_otherwise(domain, attributes);
 	return put_attributes(agent_begin_here(), &look, attributes, arch_cycles());
 }
@@ -504,16 +484,14 @@ static inline __attribute__((always_inline)) int pop(uint32_t domain)
 	uint64_t *record;
 	int32_t level;
 
-	if (agent_unlikely(domain >= RECORD_SHORT_DOMAINS || !agent_tls.levels ||
-			   !agent_has_room(sizeof(*record))))
+	if (agent_unlikely(domain >= RECORD_SHORT_DOMAINS || !agent_tls.levels || !agent_has_room(sizeof(*record))))
 		return pop_otherwise(domain);
 	level = agent_tls.levels[domain] - 1;
 	if (agent_unlikely((uint32_t)level >= RECORD_SHORT_LEVELS))
 		return pop_otherwise(domain);
 	record = agent_begin_here();
 	agent_tls.levels[domain] = level;
-	agent_end(record, record_short(RECORD_SHORT_POP, (unsigned)level, domain, arch_cycles()),
-		  sizeof(*record));
+	agent_end(record, record_short(RECORD_SHORT_POP, (unsigned)level, domain, arch_cycles()), sizeof(*record));
 	return agent_unlikely(is_end_of_window(domain, level)) ? nvtx_window_popped() : level;
 }
 
@@ -577,8 +555,7 @@ uint64_t nvtx_range_start_ex(const struct nvtx_attributes *attributes)
 	return start_ex(0, attributes);
 }
 
-uint64_t nvtx_domain_range_start_ex(struct nvtx_domain *domain,
-				    const struct nvtx_attributes *attributes)
+uint64_t nvtx_domain_range_start_ex(struct nvtx_domain *domain, const struct nvtx_attributes *attributes)
 {
 	return start_ex(nvtx_domain_id(domain), attributes);
 }

@@ -14,8 +14,7 @@ struct call {
 };
 
 static const struct call calls[] = {
-#define NVTX_CALL(module, index, name, result, function, arguments) \
-	{ NVTX_MODULE_##module, index, (nvtx_function)function },
+#define NVTX_CALL(module, index, name, result, function, arguments) { NVTX_MODULE_##module, index, (nvtx_function)function },
 #define NVTX_EXTENSION_CALL(extension, index, name, result, function, arguments)
 #include "agent/nvtx/calls.def"
 #undef NVTX_CALL

@@ -4,6 +4,7 @@
 
 /* Sizes of NVTX's predefined types in this process, which is the program's own;
  * each is aligned to its size. */
+/* clang-format off */
 static const uint8_t type_sizes[] = {
 	[NVTX_TYPE_CHAR] = 1, [2] = 1, [3] = sizeof(short), [4] = sizeof(short),
 	[5] = sizeof(int), [6] = sizeof(int), [7] = sizeof(long), [8] = sizeof(long),
@@ -20,6 +21,7 @@ static const uint8_t type_sizes[] = {
 	[NVTX_TYPE_PID32] = 4, [NVTX_TYPE_PID64] = 8, [NVTX_TYPE_TID32] = 4, [NVTX_TYPE_TID64] = 8,
 	[NVTX_TYPE_REGISTERED] = sizeof(void *),
 };
+/* clang-format on */
 
 uint32_t nvtx_type_size(uint64_t type)
 {
@@ -29,16 +31,11 @@ uint32_t nvtx_type_size(uint64_t type)
 uint64_t nvtx_unsigned_of_size(uint32_t size)
 {
 	switch (size) {
-	case 1:
-		return NVTX_TYPE_UINT8;
-	case 2:
-		return NVTX_TYPE_UINT16;
-	case 4:
-		return NVTX_TYPE_UINT32;
-	case 8:
-		return NVTX_TYPE_UINT64;
-	default:
-		return NVTX_TYPE_BYTE;
+	case 1: return NVTX_TYPE_UINT8;
+	case 2: return NVTX_TYPE_UINT16;
+	case 4: return NVTX_TYPE_UINT32;
+	case 8: return NVTX_TYPE_UINT64;
+	default: return NVTX_TYPE_BYTE;
 	}
 }
 
@@ -56,14 +53,12 @@ static int is_text(uint64_t type)
 
 int nvtx_entry_is_text_pointer(const struct nvtx_schema_entry *entry)
 {
-	return (entry->type == NVTX_TYPE_TEXT || entry->type == NVTX_TYPE_TEXT_UTF8) &&
-	       entry->detail == 0 &&
+	return (entry->type == NVTX_TYPE_TEXT || entry->type == NVTX_TYPE_TEXT_UTF8) && entry->detail == 0 &&
 	       !(entry->flags & (NVTX_ENTRY_ARRAY_MASK | NVTX_ENTRY_OFFSET_BASE | NVTX_ENTRY_OFFSET_HERE));
 }
 
 /* Size and alignment of one element. Both 0 when they depend on the data. */
-static void element_layout(uint32_t domain, const struct nvtx_schema_entry *entry, uint32_t *size,
-			   uint32_t *align)
+static void element_layout(uint32_t domain, const struct nvtx_schema_entry *entry, uint32_t *size, uint32_t *align)
 {
 	const struct nvtx_schema *nested;
 
@@ -92,25 +87,21 @@ static uint64_t element_count(const struct nvtx_schema_entry *entry)
 	if (entry->flags & NVTX_ENTRY_POINTER)
 		return 1;
 	switch (entry->flags & NVTX_ENTRY_ARRAY_MASK) {
-	case 0:
-		return is_text(entry->type) && entry->detail ? entry->detail : 1;
-	case NVTX_ENTRY_ARRAY_FIXED:
-		return entry->detail;
-	default:
-		return 0;
+	case 0: return is_text(entry->type) && entry->detail ? entry->detail : 1;
+	case NVTX_ENTRY_ARRAY_FIXED: return entry->detail;
+	default: return 0;
 	}
 }
 
-void nvtx_layout_begin(struct nvtx_layout *layout, uint32_t domain, uint64_t schema_type,
-		       uint32_t pack_align)
+void nvtx_layout_begin(struct nvtx_layout *layout, uint32_t domain, uint64_t schema_type, uint32_t pack_align)
 {
-	*layout = (struct nvtx_layout){ .domain = domain, .pack_align = pack_align, .align = 1,
-					.is_union = schema_type == NVTX_SCHEMA_UNION ||
-						    schema_type == NVTX_SCHEMA_UNION_SELECTED };
+	*layout = (struct nvtx_layout){ .domain = domain,
+					.pack_align = pack_align,
+					.align = 1,
+					.is_union = schema_type == NVTX_SCHEMA_UNION || schema_type == NVTX_SCHEMA_UNION_SELECTED };
 }
 
-void nvtx_layout_next(struct nvtx_layout *layout, const struct nvtx_schema_entry *entry,
-		      uint32_t *ret_position, uint32_t *ret_width)
+void nvtx_layout_next(struct nvtx_layout *layout, const struct nvtx_schema_entry *entry, uint32_t *ret_position, uint32_t *ret_width)
 {
 	uint32_t size, align;
 	uint64_t width, position;

@@ -19,8 +19,7 @@ struct flat_name {
 static void define_domain(struct nvtx_domain *domain, int cut)
 {
 	struct nvtx_definition what = { .kind = DEFINE_DOMAIN, .id = domain->id };
-	struct nvtx_text text = { .type = NVTX_MESSAGE_ASCII, .size = domain->node.size,
-				  .value.ascii = domain->name, .cut = cut };
+	struct nvtx_text text = { .type = NVTX_MESSAGE_ASCII, .size = domain->node.size, .value.ascii = domain->name, .cut = cut };
 
 	/* Two threads that create the same domain at once may both come here. */
 	if (atomic_load_explicit(&domain->node.defined, memory_order_relaxed))
@@ -37,8 +36,7 @@ static uint32_t next_domain_id(void)
 	if (id < DOMAIN_ID_MAX)
 		return (uint32_t)id;
 	if (!atomic_exchange_explicit(&nvtx_state.domains_reported, 1, memory_order_relaxed))
-		agent_diagnose(DIAGNOSTIC_WARNING,
-			       "NVTX: more than 65534 domains; the others share one");
+		agent_diagnose(DIAGNOSTIC_WARNING, "NVTX: more than 65534 domains; the others share one");
 	return DOMAIN_ID_MAX;
 }
 
@@ -50,8 +48,7 @@ static struct nvtx_domain *create_flat(struct flat_name name, int cut)
 	uint32_t hash = nvtx_hash(key, name.bytes, name.size);
 
 	bucket = &nvtx_state.others[hash % NVTX_OTHER_BUCKETS];
-	domain = (struct nvtx_domain *)nvtx_find(bucket, key, hash, name.bytes, name.size,
-						 offsetof(struct nvtx_domain, name));
+	domain = (struct nvtx_domain *)nvtx_find(bucket, key, hash, name.bytes, name.size, offsetof(struct nvtx_domain, name));
 	if (!domain) {
 		fresh = agent_permanent(sizeof(*fresh) + name.size + 1);
 		if (!fresh)
@@ -61,8 +58,7 @@ static struct nvtx_domain *create_flat(struct flat_name name, int cut)
 		fresh->node.size = name.size;
 		fresh->id = next_domain_id();
 		arch_copy(fresh->name, name.bytes, name.size);
-		domain = (struct nvtx_domain *)nvtx_insert(bucket, &fresh->node,
-							   offsetof(struct nvtx_domain, name));
+		domain = (struct nvtx_domain *)nvtx_insert(bucket, &fresh->node, offsetof(struct nvtx_domain, name));
 	}
 	define_domain(domain, cut);
 	return domain;
@@ -114,10 +110,8 @@ void nvtx_domain_destroy(struct nvtx_domain *domain)
 
 static void define_string(uint32_t domain, struct nvtx_string *string, int cut)
 {
-	struct nvtx_definition what = { .kind = DEFINE_STRING, .domain = domain, .id = string->id,
-					.extra = (uint64_t)(uintptr_t)string };
-	struct nvtx_text text = { .type = NVTX_MESSAGE_ASCII, .size = string->node.size,
-				  .value.ascii = string->text, .cut = cut };
+	struct nvtx_definition what = { .kind = DEFINE_STRING, .domain = domain, .id = string->id, .extra = (uint64_t)(uintptr_t)string };
+	struct nvtx_text text = { .type = NVTX_MESSAGE_ASCII, .size = string->node.size, .value.ascii = string->text, .cut = cut };
 
 	if (atomic_load_explicit(&string->node.defined, memory_order_relaxed))
 		return;
@@ -132,8 +126,7 @@ static struct nvtx_string *register_flat(uint32_t domain, const struct flat_name
 	struct nvtx_string *fresh;
 	struct nvtx_node *node;
 
-	node = nvtx_find(bucket, domain, hash, name->bytes, name->size,
-			 offsetof(struct nvtx_string, text));
+	node = nvtx_find(bucket, domain, hash, name->bytes, name->size, offsetof(struct nvtx_string, text));
 	if (node)
 		return (struct nvtx_string *)node;
 	fresh = agent_permanent(sizeof(*fresh) + name->size + 1);
@@ -162,8 +155,8 @@ struct nvtx_string *nvtx_string_register(uint32_t domain, const struct nvtx_text
 
 	if (name->type == NVTX_MESSAGE_NONE || !nvtx_defining())
 		return NULL;
-	string = name->type == NVTX_MESSAGE_ASCII ?
-			 register_flat(domain, &(struct flat_name){ name->size, name->value.ascii }) : register_long_way(domain, name);
+	string = name->type == NVTX_MESSAGE_ASCII ? register_flat(domain, &(struct flat_name){ name->size, name->value.ascii }) :
+						    register_long_way(domain, name);
 	if (string)
 		define_string(domain, string, name->cut);
 	return string;
@@ -240,18 +233,15 @@ struct nvtx_resource *nvtx_resource_new(uint32_t domain)
 	return resource;
 }
 
-void nvtx_resource_define(uint32_t domain, uint64_t id, uint32_t type, uint64_t identifier,
-			  const struct nvtx_text *name)
+void nvtx_resource_define(uint32_t domain, uint64_t id, uint32_t type, uint64_t identifier, const struct nvtx_text *name)
 {
-	struct nvtx_definition what = { .kind = DEFINE_RESOURCE, .domain = domain, .id = id,
-					.extra = (uint64_t)type << 32 };
+	struct nvtx_definition what = { .kind = DEFINE_RESOURCE, .domain = domain, .id = id, .extra = (uint64_t)type << 32 };
 	struct nvtx_wire_resource body = { .identifier = identifier };
 
 	nvtx_define(&what, &body, sizeof(body), name);
 }
 
-struct nvtx_resource *nvtx_resource_create(struct nvtx_domain *domain,
-					   const struct nvtx_resource_attributes *attributes)
+struct nvtx_resource *nvtx_resource_create(struct nvtx_domain *domain, const struct nvtx_resource_attributes *attributes)
 {
 	struct nvtx_resource_attributes all = { 0 };
 	struct nvtx_resource *resource;
@@ -264,8 +254,7 @@ struct nvtx_resource *nvtx_resource_create(struct nvtx_domain *domain,
 	if (!resource)
 		return NULL;
 	name = nvtx_text_name(all.message_type, all.message);
-	nvtx_resource_define(resource->domain, resource->id, (uint32_t)all.identifier_type,
-			     all.identifier, &name);
+	nvtx_resource_define(resource->domain, resource->id, (uint32_t)all.identifier_type, all.identifier, &name);
 	return resource;
 }
 
@@ -288,14 +277,14 @@ static void name_object(uint32_t type, uint64_t object, struct nvtx_text name)
 		nvtx_resource_define(0, 0, type, object, &name);
 }
 
-#define NAME_OBJECT(function, handle_type, class, index)                                             \
-	void function##_a(handle_type object, const char *name)                                       \
-	{                                                                                             \
-		name_object(NVTX_RESOURCE(class, index), (uintptr_t)object, nvtx_text_ascii(name));   \
-	}                                                                                             \
-	void function##_w(handle_type object, const wchar_t *name)                                    \
-	{                                                                                             \
-		name_object(NVTX_RESOURCE(class, index), (uintptr_t)object, nvtx_text_wide(name));    \
+#define NAME_OBJECT(function, handle_type, class, index) \
+	void function##_a(handle_type object, const char *name) \
+	{ \
+		name_object(NVTX_RESOURCE(class, index), (uintptr_t)object, nvtx_text_ascii(name)); \
+	} \
+	void function##_w(handle_type object, const wchar_t *name) \
+	{ \
+		name_object(NVTX_RESOURCE(class, index), (uintptr_t)object, nvtx_text_wide(name)); \
 	}
 
 NAME_OBJECT(nvtx_name_cu_device, int, NVTX_CLASS_CUDA, 1)

@@ -83,7 +83,7 @@ struct nvtx_field {
 	uint64_t type;
 	uint32_t position; /* UINT32_MAX = not known */
 	uint32_t width;
-	uint32_t entry;    /* index in the schema; of a nested one: (its index + 1) << 16 | outer index */
+	uint32_t entry; /* index in the schema; of a nested one: (its index + 1) << 16 | outer index */
 	uint32_t flags;
 };
 
@@ -91,7 +91,7 @@ struct nvtx_field {
 struct nvtx_schema {
 	struct nvtx_node node;
 	uint64_t id;
-	uint32_t size;      /* of a payload; 0 = not known */
+	uint32_t size; /* of a payload; 0 = not known */
 	uint32_t align;
 	uint32_t field_count;
 	int touches_pointers; /* some field has to be rewritten in the copy */
@@ -126,16 +126,16 @@ struct nvtx_seen {
 #define NVTX_OTHER_BUCKETS (1u << 12)
 
 struct nvtx_state {
-	_Atomic uint32_t used;         /* some library has got our functions */
-	_Atomic uint64_t lives;        /* threads that needed a number of their own */
+	_Atomic uint32_t used;  /* some library has got our functions */
+	_Atomic uint64_t lives; /* threads that needed a number of their own */
 	_Atomic uint64_t resources;
-	_Atomic uint64_t dynamic_ids;  /* of schemas, scopes and counters */
+	_Atomic uint64_t dynamic_ids; /* of schemas, scopes and counters */
 	_Atomic uint32_t cut_reported;
 	_Atomic uint32_t domains_reported;
 	_Atomic uint32_t times_reported;
-	_Atomic uint64_t window_range;   /* the window lasts until this range's end; 0 = until none's */
-	_Atomic uint32_t window_gate;    /* of that window */
-	_Atomic uint32_t seen_looks;     /* at names while a window is waited for */
+	_Atomic uint64_t window_range; /* the window lasts until this range's end; 0 = until none's */
+	_Atomic uint32_t window_gate;  /* of that window */
+	_Atomic uint32_t seen_looks;   /* at names while a window is waited for */
 	struct nvtx_seen seen[NVTX_SEEN];
 	_Atomic(struct nvtx_node *) strings[NVTX_STRING_BUCKETS];
 	_Atomic(struct nvtx_node *) others[NVTX_OTHER_BUCKETS];
@@ -156,22 +156,19 @@ enum nvtx_node_kind {
 
 uint32_t nvtx_hash(uint64_t key, const void *bytes, size_t size);
 /* The node with this key and these bytes (at `offset` of a node), or NULL. */
-struct nvtx_node *nvtx_find(_Atomic(struct nvtx_node *) *bucket, uint64_t key, uint32_t hash,
-			    const void *bytes, size_t size, size_t offset);
+struct nvtx_node *nvtx_find(_Atomic(struct nvtx_node *) *bucket, uint64_t key, uint32_t hash, const void *bytes, size_t size,
+			    size_t offset);
 /* Puts `fresh` in unless an equal node is there; returns the one in the table. */
-struct nvtx_node *nvtx_insert(_Atomic(struct nvtx_node *) *bucket, struct nvtx_node *fresh,
-			      size_t offset);
+struct nvtx_node *nvtx_insert(_Atomic(struct nvtx_node *) *bucket, struct nvtx_node *fresh, size_t offset);
 /* Nodes found by a number alone, which is the first member behind the common part. */
 struct nvtx_node *nvtx_find_number(enum nvtx_node_kind kind, uint32_t domain, uint64_t number);
-struct nvtx_node *nvtx_insert_number(enum nvtx_node_kind kind, uint32_t domain, uint64_t number,
-				     struct nvtx_node *fresh);
+struct nvtx_node *nvtx_insert_number(enum nvtx_node_kind kind, uint32_t domain, uint64_t number, struct nvtx_node *fresh);
 
 struct nvtx_string *nvtx_string_register(uint32_t domain, const struct nvtx_text *name);
 uint64_t nvtx_dynamic_id(void);
 
 struct nvtx_resource *nvtx_resource_new(uint32_t domain);
-void nvtx_resource_define(uint32_t domain, uint64_t id, uint32_t type, uint64_t identifier,
-			  const struct nvtx_text *name);
+void nvtx_resource_define(uint32_t domain, uint64_t id, uint32_t type, uint64_t identifier, const struct nvtx_text *name);
 
 /* True when definitions are kept; brings a forked child to life if need be. */
 static inline int nvtx_defining(void)
@@ -187,8 +184,7 @@ struct nvtx_definition {
 };
 
 /* Writes a definition: the bytes of `fixed`, then the text. 0 on success. */
-int nvtx_define(const struct nvtx_definition *what, const void *fixed, uint32_t fixed_size,
-		const struct nvtx_text *text);
+int nvtx_define(const struct nvtx_definition *what, const void *fixed, uint32_t fixed_size, const struct nvtx_text *text);
 /* Room for a definition with `size` bytes behind the fixed part, NULL when refused; end it
  * with nvtx_define_end(). */
 void *nvtx_define_begin(const struct nvtx_definition *what, uint32_t size);
@@ -220,8 +216,8 @@ struct nvtx_event {
 	uint32_t color;
 	NVTX_FIELDS(NVTX_FIELD_MEMBER)
 	uint64_t payload;
-	uint32_t flags;  /* of the record's head, but for those that the message gives; NVTX_EVENT_LOST */
-	uint64_t time;   /* 0 = now */
+	uint32_t flags; /* of the record's head, but for those that the message gives; NVTX_EVENT_LOST */
+	uint64_t time;  /* 0 = now */
 	struct nvtx_text text;
 };
 
@@ -262,8 +258,7 @@ int nvtx_range_is_open(uint32_t domain);
 
 /* Writes the pieces of an event's payloads, all stamped `time`. Returns NVTX_FLAG_BLOB, 0 when
  * there is none, or NVTX_EVENT_LOST when a piece found no room. */
-uint32_t nvtx_payload_put(uint32_t domain, const struct nvtx_payload *payloads, size_t count,
-			  uint64_t time);
+uint32_t nvtx_payload_put(uint32_t domain, const struct nvtx_payload *payloads, size_t count, uint64_t time);
 
 const struct nvtx_schema *nvtx_schema_find(uint32_t domain, uint64_t id);
 /* Placing entries one after the other. Positions are UINT32_MAX and widths 0 where they
@@ -272,18 +267,16 @@ const struct nvtx_schema *nvtx_schema_find(uint32_t domain, uint64_t id);
 struct nvtx_layout {
 	uint32_t domain;
 	uint32_t pack_align;
-	uint32_t align;    /* of the whole */
+	uint32_t align; /* of the whole */
 	uint32_t count;
 	uint64_t at, end;
 	int is_union;
-	int lost;          /* where the next entry lies is not known */
-	int open;          /* some width is not known */
+	int lost; /* where the next entry lies is not known */
+	int open; /* some width is not known */
 };
 
-void nvtx_layout_begin(struct nvtx_layout *layout, uint32_t domain, uint64_t schema_type,
-		       uint32_t pack_align);
-void nvtx_layout_next(struct nvtx_layout *layout, const struct nvtx_schema_entry *entry,
-		      uint32_t *ret_position, uint32_t *ret_width);
+void nvtx_layout_begin(struct nvtx_layout *layout, uint32_t domain, uint64_t schema_type, uint32_t pack_align);
+void nvtx_layout_next(struct nvtx_layout *layout, const struct nvtx_schema_entry *entry, uint32_t *ret_position, uint32_t *ret_width);
 uint32_t nvtx_layout_size(const struct nvtx_layout *layout);
 int nvtx_entry_is_text_pointer(const struct nvtx_schema_entry *entry);
 uint64_t nvtx_unsigned_of_size(uint32_t size);
@@ -293,8 +286,7 @@ uint32_t nvtx_type_size(uint64_t type);
 
 /* Functions the program calls. */
 #define NVTX_CALL(module, index, name, result, function, arguments) result function arguments;
-#define NVTX_EXTENSION_CALL(extension, index, name, result, function, arguments) \
-	result function arguments;
+#define NVTX_EXTENSION_CALL(extension, index, name, result, function, arguments) result function arguments;
 #include "agent/nvtx/calls.def"
 #undef NVTX_CALL
 #undef NVTX_EXTENSION_CALL

@@ -16,10 +16,7 @@
 #define NVTX_FAILED (-1)
 
 /* Attaching: one call per linkage unit of the program. */
-enum nvtx_export {
-	NVTX_EXPORT_CALLBACKS = 1,
-	NVTX_EXPORT_VERSION = 3
-};
+enum nvtx_export { NVTX_EXPORT_CALLBACKS = 1, NVTX_EXPORT_VERSION = 3 };
 
 enum nvtx_module {
 	NVTX_MODULE_CORE = 1,
@@ -48,11 +45,7 @@ struct nvtx_version {
 };
 
 /* Extensions attach apart, one call per extension and linkage unit. */
-enum nvtx_extension {
-	NVTX_EXTENSION_MEMORY = 1,
-	NVTX_EXTENSION_PAYLOAD = 2,
-	NVTX_EXTENSION_COUNTERS = 4
-};
+enum nvtx_extension { NVTX_EXTENSION_MEMORY = 1, NVTX_EXTENSION_PAYLOAD = 2, NVTX_EXTENSION_COUNTERS = 4 };
 
 struct nvtx_segment {
 	size_t id;
@@ -72,12 +65,7 @@ struct nvtx_module_info {
 };
 
 /* Events. */
-enum nvtx_message_type {
-	NVTX_MESSAGE_NONE = 0,
-	NVTX_MESSAGE_ASCII = 1,
-	NVTX_MESSAGE_WIDE = 2,
-	NVTX_MESSAGE_REGISTERED = 3
-};
+enum nvtx_message_type { NVTX_MESSAGE_NONE = 0, NVTX_MESSAGE_ASCII = 1, NVTX_MESSAGE_WIDE = 2, NVTX_MESSAGE_REGISTERED = 3 };
 
 #define NVTX_COLOR_IS_ARGB 1
 #define NVTX_PAYLOAD_IS_EXTENDED ((int32_t)0xDFBD0009)
@@ -122,11 +110,7 @@ struct nvtx_sync_attributes {
 };
 
 #define NVTX_RESOURCE(class, index) ((uint32_t)(class) << 16 | (uint32_t)(index))
-enum nvtx_resource_class {
-	NVTX_CLASS_CUDA = 4,
-	NVTX_CLASS_CUDART = 5,
-	NVTX_CLASS_OPENCL = 6
-};
+enum nvtx_resource_class { NVTX_CLASS_CUDA = 4, NVTX_CLASS_CUDART = 5, NVTX_CLASS_OPENCL = 6 };
 
 /* Payload extension. */
 struct nvtx_payload {
@@ -213,12 +197,7 @@ struct nvtx_scope_attributes {
 	uint64_t id;
 };
 
-enum nvtx_schema_type {
-	NVTX_SCHEMA_STATIC = 1,
-	NVTX_SCHEMA_DYNAMIC = 2,
-	NVTX_SCHEMA_UNION = 3,
-	NVTX_SCHEMA_UNION_SELECTED = 4
-};
+enum nvtx_schema_type { NVTX_SCHEMA_STATIC = 1, NVTX_SCHEMA_DYNAMIC = 2, NVTX_SCHEMA_UNION = 3, NVTX_SCHEMA_UNION_SELECTED = 4 };
 
 /* Flags of a schema's entries. */
 #define NVTX_ENTRY_POINTER (1u << 1)
@@ -298,11 +277,6 @@ struct nvtx_counter_batch {
 #define NVTX_BATCH_BEGIN_INTERVAL (1ull << 32)
 #define NVTX_BATCH_END_INTERVAL (2ull << 32)
 
-enum nvtx_time_type {
-	NVTX_TIME_NONE = 0,
-	NVTX_TIME_OF_TOOL = 1,
-	NVTX_TIME_TSC = 10,
-	NVTX_TIME_MONOTONIC_RAW = 15
-};
+enum nvtx_time_type { NVTX_TIME_NONE = 0, NVTX_TIME_OF_TOOL = 1, NVTX_TIME_TSC = 10, NVTX_TIME_MONOTONIC_RAW = 15 };
 
 #endif

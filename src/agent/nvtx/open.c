@@ -10,7 +10,7 @@
 struct frame {
 	const struct nvtx_domain *domain;
 	uint32_t color;
-	uint32_t number;      /* what the listener said */
+	uint32_t number; /* what the listener said */
 	uint32_t has_name;
 	char name[NAME_SIZE]; /* always ends in 0 */
 };
@@ -18,11 +18,11 @@ struct frame {
 /* Pushed ranges of a thread, or of all threads together. */
 struct stack {
 	struct nvtx_node node;
-	uint64_t owner;       /* where the thread has its memory; 0: all */
-	uint64_t life;        /* of the thread that was here last */
+	uint64_t owner; /* where the thread has its memory; 0: all */
+	uint64_t life;  /* of the thread that was here last */
 	_Atomic uint32_t busy;
 	uint32_t depth;
-	uint32_t lost;        /* ranges above those that are kept */
+	uint32_t lost; /* ranges above those that are kept */
 	struct frame frames[LEVELS];
 };
 

@@ -139,6 +139,7 @@ struct instead {
 nvtx_function nvtx_open_call(int module, unsigned index)
 {
 	/* Places as in calls.def. */
+	/* clang-format off */
 	static const struct instead calls[] = {
 		{ NVTX_MODULE_CORE, 4, (nvtx_function)start_default },  { NVTX_MODULE_CORE, 5, (nvtx_function)start_a },
 		{ NVTX_MODULE_CORE, 6, (nvtx_function)start_w },	{ NVTX_MODULE_CORE, 7, (nvtx_function)nvtx_open_end },
@@ -150,6 +151,7 @@ nvtx_function nvtx_open_call(int module, unsigned index)
 		{ NVTX_MODULE_CUDA, 5, (nvtx_function)name_a },		{ NVTX_MODULE_CUDA, 6, (nvtx_function)name_w },
 		{ NVTX_MODULE_CUDART, 3, (nvtx_function)name_a },	{ NVTX_MODULE_CUDART, 4, (nvtx_function)name_w },
 	};
+	/* clang-format on */
 
 	for (size_t i = 0; i < COUNT_OF(calls); i++)
 		if (calls[i].module == module && calls[i].index == index)

@@ -17,8 +17,7 @@ static void window_put(const struct window *window, uint64_t at, const void *byt
 	uint64_t end = at + size < window->from + window->size ? at + size : window->from + window->size;
 
 	if (begin < end)
-		arch_copy(window->to + (begin - window->from), (const uint8_t *)bytes + (begin - at),
-			  end - begin);
+		arch_copy(window->to + (begin - window->from), (const uint8_t *)bytes + (begin - at), end - begin);
 }
 
 static uint64_t read_pointer(const uint8_t *data, uint32_t position)
@@ -34,8 +33,8 @@ static int is_rewritten(const struct nvtx_field *field, size_t size)
 	if (field->type != NVTX_TYPE_REGISTERED && !(field->flags & NVTX_FIELD_TEXT_POINTER))
 		return 0;
 	/* Arrays of handles, and what the payload is too short for, stay as they are. */
-	return field->width == sizeof(uint64_t) && field->position != UINT32_MAX &&
-	       size >= sizeof(uint64_t) && field->position <= size - sizeof(uint64_t);
+	return field->width == sizeof(uint64_t) && field->position != UINT32_MAX && size >= sizeof(uint64_t) &&
+	       field->position <= size - sizeof(uint64_t);
 }
 
 /* Where a payload comes from, with its size known. */
@@ -81,8 +80,7 @@ static uint64_t put_pointers(const struct source *source, const struct window *w
 }
 
 /* One payload in pieces; 0 on success. `number`: in the call. */
-static int put_payload(uint32_t domain, uint64_t schema_id, const struct source *source, uint32_t number,
-		       uint64_t time)
+static int put_payload(uint32_t domain, uint64_t schema_id, const struct source *source, uint32_t number, uint64_t time)
 {
 	uint64_t total = put_pointers(source, NULL);
 	uint64_t kept = total < NVTX_WIRE_PAYLOAD_MAX ? total : NVTX_WIRE_PAYLOAD_MAX;
@@ -115,8 +113,7 @@ static int put_payload(uint32_t domain, uint64_t schema_id, const struct source 
 /* Finds out the size of a payload; 0 when it cannot be known. */
 static int open_source(uint32_t domain, const struct nvtx_payload *payload, struct source *ret)
 {
-	*ret = (struct source){ .schema = nvtx_schema_find(domain, payload->schema),
-				.data = payload->data, .size = payload->size };
+	*ret = (struct source){ .schema = nvtx_schema_find(domain, payload->schema), .data = payload->data, .size = payload->size };
 	if (!payload->data)
 		return 0;
 	if (payload->size != SIZE_MAX)
@@ -130,8 +127,7 @@ static int open_source(uint32_t domain, const struct nvtx_payload *payload, stru
 	return ret->size != 0;
 }
 
-uint32_t nvtx_payload_put(uint32_t domain, const struct nvtx_payload *payloads, size_t count,
-			  uint64_t time)
+uint32_t nvtx_payload_put(uint32_t domain, const struct nvtx_payload *payloads, size_t count, uint64_t time)
 {
 	uint32_t flag = 0;
 
@@ -167,20 +163,18 @@ static struct nvtx_text field_text(const struct nvtx_field *field, const struct 
 	if (field->type == NVTX_TYPE_TEXT || field->type == NVTX_TYPE_TEXT_UTF8) {
 		uint32_t room = field->width < NVTX_WIRE_TEXT_MAX ? field->width : NVTX_WIRE_TEXT_MAX;
 
-		return (struct nvtx_text){ .type = NVTX_MESSAGE_ASCII, .value.ascii = (const char *)at,
+		return (struct nvtx_text){ .type = NVTX_MESSAGE_ASCII,
+					   .value.ascii = (const char *)at,
 					   .size = (uint32_t)arch_text_length((const char *)at, room) };
 	}
 	return none;
 }
 
-static void attribute_from(struct nvtx_event *event, const struct nvtx_field *field,
-			   const struct source *source)
+static void attribute_from(struct nvtx_event *event, const struct nvtx_field *field, const struct source *source)
 {
-	if (field->position == UINT32_MAX || field->width == 0 ||
-	    (uint64_t)field->position + field->width > source->size)
+	if (field->position == UINT32_MAX || field->width == 0 || (uint64_t)field->position + field->width > source->size)
 		return;
-	if ((field->flags & NVTX_ENTRY_KIND_MASK) == NVTX_ENTRY_MESSAGE &&
-	    event->text.type == NVTX_MESSAGE_NONE)
+	if ((field->flags & NVTX_ENTRY_KIND_MASK) == NVTX_ENTRY_MESSAGE && event->text.type == NVTX_MESSAGE_NONE)
 		event->text = field_text(field, source);
 	if (field->type == NVTX_TYPE_CATEGORY && field->width == sizeof(uint32_t))
 		arch_copy(&event->category, source->data + field->position, sizeof(uint32_t));
@@ -206,11 +200,10 @@ static struct nvtx_event event_of(uint32_t domain, const struct nvtx_payload *pa
 		if ((payloads[i].schema == NVTX_TYPE_TEXT || payloads[i].schema == NVTX_TYPE_TEXT_UTF8) &&
 		    event.text.type == NVTX_MESSAGE_NONE)
 			event.text = (struct nvtx_text){
-				.type = NVTX_MESSAGE_ASCII, .value.ascii = payloads[i].data,
+				.type = NVTX_MESSAGE_ASCII,
+				.value.ascii = payloads[i].data,
 				.size = (uint32_t)arch_text_length(payloads[i].data,
-								   source.size < NVTX_WIRE_TEXT_MAX
-									   ? source.size
-									   : NVTX_WIRE_TEXT_MAX),
+								   source.size < NVTX_WIRE_TEXT_MAX ? source.size : NVTX_WIRE_TEXT_MAX),
 			};
 	}
 	event.flags |= nvtx_payload_put(domain, payloads, count, event.time);
@@ -227,8 +220,7 @@ void nvtx_mark_payload(struct nvtx_domain *domain, const struct nvtx_payload *pa
 	nvtx_mark_event(nvtx_domain_id(domain), &event);
 }
 
-int nvtx_range_push_payload(struct nvtx_domain *domain, const struct nvtx_payload *payloads,
-			    size_t count)
+int nvtx_range_push_payload(struct nvtx_domain *domain, const struct nvtx_payload *payloads, size_t count)
 {
 	struct nvtx_event event;
 
@@ -238,8 +230,7 @@ int nvtx_range_push_payload(struct nvtx_domain *domain, const struct nvtx_payloa
 	return nvtx_push_event(nvtx_domain_id(domain), &event);
 }
 
-uint64_t nvtx_range_start_payload(struct nvtx_domain *domain, const struct nvtx_payload *payloads,
-				  size_t count)
+uint64_t nvtx_range_start_payload(struct nvtx_domain *domain, const struct nvtx_payload *payloads, size_t count)
 {
 	struct nvtx_event event;
 
@@ -251,8 +242,7 @@ uint64_t nvtx_range_start_payload(struct nvtx_domain *domain, const struct nvtx_
 
 /* A message or colour given only at the end stays in the payload: pop and end
  * have no place for them. */
-int nvtx_range_pop_payload(struct nvtx_domain *domain, const struct nvtx_payload *payloads,
-			   size_t count)
+int nvtx_range_pop_payload(struct nvtx_domain *domain, const struct nvtx_payload *payloads, size_t count)
 {
 	uint32_t id = nvtx_domain_id(domain), flags = 0;
 	uint64_t time;
@@ -265,8 +255,7 @@ int nvtx_range_pop_payload(struct nvtx_domain *domain, const struct nvtx_payload
 	return nvtx_pop_event(id, flags, time);
 }
 
-void nvtx_range_end_payload(struct nvtx_domain *domain, uint64_t range,
-			    const struct nvtx_payload *payloads, size_t count)
+void nvtx_range_end_payload(struct nvtx_domain *domain, uint64_t range, const struct nvtx_payload *payloads, size_t count)
 {
 	uint32_t id = nvtx_domain_id(domain), flags = 0;
 	uint64_t time;

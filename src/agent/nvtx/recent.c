@@ -17,8 +17,7 @@ static int text_changed(struct nvtx_recent *entry, const struct nvtx_look *look)
 		return 0;
 	if (entry->kind == KIND_CHANGING)
 		return 1;
-	if ((uint32_t)entry->kind != agent_memory()->life ||
-	    arch_text_is(entry->text, look->key, RECENT_TEXT))
+	if ((uint32_t)entry->kind != agent_memory()->life || arch_text_is(entry->text, look->key, RECENT_TEXT))
 		return 0; /* another thread's, or another colour or category of the same text */
 	entry->kind = KIND_CHANGING;
 	return 1;

@@ -12,9 +12,9 @@
 #define RECENT_TEXT 96u
 
 struct nvtx_recent {
-	const void *key;     /* the text's address, or a registered string */
-	uint64_t kind;       /* see nvtx_look_kind */
-	uint64_t look;       /* colour, category */
+	const void *key; /* the text's address, or a registered string */
+	uint64_t kind;   /* see nvtx_look_kind */
+	uint64_t look;   /* colour, category */
 	uint64_t unused;
 	char text[RECENT_TEXT];
 };
@@ -26,8 +26,8 @@ _Static_assert(sizeof(struct nvtx_recent) * RECORD_SHORT_NAMES <= AGENT_MODULE_M
 struct nvtx_look {
 	const void *key;
 	uint32_t domain;
-	uint32_t flags;      /* of the RECORD_NVTX_NAME; tells payload kind and registered or not */
-	uint64_t look;       /* colour | category << 32 */
+	uint32_t flags; /* of the RECORD_NVTX_NAME; tells payload kind and registered or not */
+	uint64_t look;  /* colour | category << 32 */
 };
 
 static inline unsigned nvtx_recent_number(const void *key, uint32_t domain)
@@ -46,18 +46,15 @@ static inline uint64_t nvtx_look_kind(uint32_t life, uint32_t domain, uint32_t f
 	return life | (uint64_t)domain << 32 | (uint64_t)flags << 48;
 }
 
-static inline int nvtx_recent_is(const struct nvtx_recent *entry, uint32_t life,
-				 const struct nvtx_look *look)
+static inline int nvtx_recent_is(const struct nvtx_recent *entry, uint32_t life, const struct nvtx_look *look)
 {
-	if (entry->key != look->key || entry->look != look->look ||
-	    entry->kind != nvtx_look_kind(life, look->domain, look->flags))
+	if (entry->key != look->key || entry->look != look->look || entry->kind != nvtx_look_kind(life, look->domain, look->flags))
 		return 0;
 	return (look->flags & NVTX_FLAG_REGISTERED) || arch_text_is(entry->text, look->key, RECENT_TEXT);
 }
 
 /* Gives a name this number, in the ring and in the entry. 1 when it has it now, 0 when it is
  * to be written in full, -1 when there was no room (counted as the push that was lost). */
-int nvtx_recent_learn(struct nvtx_recent *entry, unsigned number, const struct nvtx_look *look)
-	__attribute__((visibility("hidden")));
+int nvtx_recent_learn(struct nvtx_recent *entry, unsigned number, const struct nvtx_look *look) __attribute__((visibility("hidden")));
 
 #endif

@@ -64,8 +64,7 @@ static void add_field(struct nvtx_schema *schema, struct nvtx_field field)
 }
 
 /* Inner fields keep their place in the inner schema in the upper half of `entry`. */
-static void add_nested(struct nvtx_schema *schema, const struct nvtx_schema *nested, uint32_t entry,
-		       uint32_t position, uint32_t room)
+static void add_nested(struct nvtx_schema *schema, const struct nvtx_schema *nested, uint32_t entry, uint32_t position, uint32_t room)
 {
 	for (uint32_t i = 0; i < nested->field_count && schema->field_count < room; i++) {
 		struct nvtx_field field = nested->fields[i];
@@ -79,8 +78,7 @@ static void add_nested(struct nvtx_schema *schema, const struct nvtx_schema *nes
 	}
 }
 
-static void add_entries(struct nvtx_schema *schema, uint32_t domain,
-			const struct nvtx_schema_attributes *a, uint32_t room)
+static void add_entries(struct nvtx_schema *schema, uint32_t domain, const struct nvtx_schema_attributes *a, uint32_t room)
 {
 	struct nvtx_layout layout;
 
@@ -88,8 +86,7 @@ static void add_entries(struct nvtx_schema *schema, uint32_t domain,
 	for (size_t i = 0; i < a->entry_count; i++) {
 		const struct nvtx_schema_entry *entry = &a->entries[i];
 		const struct nvtx_schema *nested = nested_in(domain, entry);
-		struct nvtx_field field = { .type = entry->type, .entry = (uint32_t)i,
-					    .flags = (uint32_t)entry->flags & NVTX_ENTRY_FLAGS };
+		struct nvtx_field field = { .type = entry->type, .entry = (uint32_t)i, .flags = (uint32_t)entry->flags & NVTX_ENTRY_FLAGS };
 
 		nvtx_layout_next(&layout, entry, &field.position, &field.width);
 		if (nvtx_entry_is_text_pointer(entry))
@@ -130,8 +127,7 @@ static uint32_t text_room(const char *text)
 
 static uint32_t entry_room(const struct nvtx_schema_entry *entry)
 {
-	return (uint32_t)sizeof(struct nvtx_wire_entry) + text_room(entry->name) +
-	       text_room(entry->description);
+	return (uint32_t)sizeof(struct nvtx_wire_entry) + text_room(entry->name) + text_room(entry->description);
 }
 
 static uint32_t count_semantics(const struct nvtx_schema_attributes *a)
@@ -144,8 +140,7 @@ static uint32_t count_semantics(const struct nvtx_schema_attributes *a)
 }
 
 /* Writes entries from `first` on, as many as fit in one record; returns how many or -1. */
-static int define_schema_piece(const struct nvtx_definition *what,
-			       const struct nvtx_schema_attributes *a, size_t first,
+static int define_schema_piece(const struct nvtx_definition *what, const struct nvtx_schema_attributes *a, size_t first,
 			       struct nvtx_layout *layout)
 {
 	struct nvtx_wire_schema *head;
@@ -163,11 +158,13 @@ static int define_schema_piece(const struct nvtx_definition *what,
 	head = nvtx_define_begin(what, size);
 	if (!head)
 		return -1;
+	/* clang-format off */
 	*head = (struct nvtx_wire_schema){
 		.type = a->type, .flags = a->flags, .static_size = a->static_size,
 		.pack_align = (uint32_t)a->pack_align, .entries = (uint32_t)a->entry_count,
 		.first = (uint32_t)first, .count = count, .semantics = count_semantics(a),
 	};
+	/* clang-format on */
 	wire = (struct nvtx_wire_entry *)(head + 1);
 	at = (uint8_t *)(wire + count);
 	end = (uint8_t *)head + size;
@@ -176,8 +173,9 @@ static int define_schema_piece(const struct nvtx_definition *what,
 	for (uint32_t i = 0; i < count; i++) {
 		const struct nvtx_schema_entry *entry = &a->entries[first + i];
 
-		wire[i] = (struct nvtx_wire_entry){ .flags = entry->flags, .type = entry->type,
-						    .detail = entry->detail, .offset = entry->offset };
+		wire[i] = (struct nvtx_wire_entry){
+			.flags = entry->flags, .type = entry->type, .detail = entry->detail, .offset = entry->offset
+		};
 		nvtx_layout_next(layout, entry, &wire[i].position, &wire[i].width);
 		wire[i].name_size = (uint16_t)put_text(&at, end, entry->name);
 		wire[i].description_size = (uint16_t)put_text(&at, end, entry->description);
@@ -186,8 +184,7 @@ static int define_schema_piece(const struct nvtx_definition *what,
 	return (int)count;
 }
 
-static void define_schema(uint32_t domain, struct nvtx_schema *schema,
-			  const struct nvtx_schema_attributes *a)
+static void define_schema(uint32_t domain, struct nvtx_schema *schema, const struct nvtx_schema_attributes *a)
 {
 	struct nvtx_definition what = { .kind = DEFINE_SCHEMA, .domain = domain, .id = schema->id };
 	struct nvtx_layout layout;
@@ -206,8 +203,7 @@ static void define_schema(uint32_t domain, struct nvtx_schema *schema,
 	atomic_store_explicit(&schema->node.defined, 1, memory_order_relaxed);
 }
 
-uint64_t nvtx_schema_register(struct nvtx_domain *domain,
-			      const struct nvtx_schema_attributes *attributes)
+uint64_t nvtx_schema_register(struct nvtx_domain *domain, const struct nvtx_schema_attributes *attributes)
 {
 	uint32_t domain_id = nvtx_domain_id(domain), room;
 	struct nvtx_schema_attributes a;
@@ -226,8 +222,7 @@ uint64_t nvtx_schema_register(struct nvtx_domain *domain,
 		if (!schema)
 			return 0;
 		add_entries(schema, domain_id, &a, room);
-		schema = (struct nvtx_schema *)nvtx_insert_number(NVTX_NODE_SCHEMA, domain_id, a.id,
-								  &schema->node);
+		schema = (struct nvtx_schema *)nvtx_insert_number(NVTX_NODE_SCHEMA, domain_id, a.id, &schema->node);
 	}
 	define_schema(domain_id, schema, &a);
 	return schema->id;
@@ -250,8 +245,7 @@ static struct nvtx_enum_attributes enum_set_only(const struct nvtx_enum_attribut
 	return a;
 }
 
-static int define_enum_piece(const struct nvtx_definition *what, const struct nvtx_enum_attributes *a,
-			     size_t first)
+static int define_enum_piece(const struct nvtx_definition *what, const struct nvtx_enum_attributes *a, size_t first)
 {
 	struct nvtx_wire_enum *head;
 	struct nvtx_wire_enum_entry *wire;
@@ -268,8 +262,7 @@ static int define_enum_piece(const struct nvtx_definition *what, const struct nv
 	head = nvtx_define_begin(what, size);
 	if (!head)
 		return -1;
-	*head = (struct nvtx_wire_enum){ .size = a->size, .entries = (uint32_t)a->entry_count,
-					 .first = (uint32_t)first, .count = count };
+	*head = (struct nvtx_wire_enum){ .size = a->size, .entries = (uint32_t)a->entry_count, .first = (uint32_t)first, .count = count };
 	wire = (struct nvtx_wire_enum_entry *)(head + 1);
 	at = (uint8_t *)(wire + count);
 	end = (uint8_t *)head + size;
@@ -278,8 +271,7 @@ static int define_enum_piece(const struct nvtx_definition *what, const struct nv
 	for (uint32_t i = 0; i < count; i++) {
 		const struct nvtx_enum_entry *entry = &a->entries[first + i];
 
-		wire[i] = (struct nvtx_wire_enum_entry){ .value = entry->value,
-							 .is_flag = entry->is_flag != 0 };
+		wire[i] = (struct nvtx_wire_enum_entry){ .value = entry->value, .is_flag = entry->is_flag != 0 };
 		wire[i].name_size = (uint16_t)put_text(&at, end, entry->name);
 	}
 	nvtx_define_end(what, head, (uint32_t)(at - (uint8_t *)head));
@@ -295,8 +287,7 @@ static struct nvtx_schema *enum_node(uint32_t domain, const struct nvtx_enum_att
 		return NULL;
 	schema->size = schema->align = a->size <= 16 ? (uint32_t)a->size : 0;
 	if (schema->size)
-		add_field(schema, (struct nvtx_field){ .type = nvtx_unsigned_of_size(schema->size),
-						       .width = schema->size });
+		add_field(schema, (struct nvtx_field){ .type = nvtx_unsigned_of_size(schema->size), .width = schema->size });
 	return (struct nvtx_schema *)nvtx_insert_number(NVTX_NODE_SCHEMA, domain, a->id, &schema->node);
 }
 
@@ -338,8 +329,7 @@ uint64_t nvtx_scope_register(struct nvtx_domain *domain, const struct nvtx_scope
 
 	if (!attributes || !nvtx_defining())
 		return 0;
-	arch_copy(&all, attributes,
-		  attributes->struct_size < sizeof(all) ? attributes->struct_size : sizeof(all));
+	arch_copy(&all, attributes, attributes->struct_size < sizeof(all) ? attributes->struct_size : sizeof(all));
 	what.id = all.id >= NVTX_ID_STATIC_START ? all.id : nvtx_dynamic_id();
 	what.extra = all.parent;
 	path = nvtx_text_ascii(all.path);

@@ -4,20 +4,12 @@
  * at once and given back by another thread than the one that got it. */
 #include "agent/nvtx/nvtx.h"
 
-enum sync_event {
-	SYNC_ACQUIRE = 0,
-	SYNC_FAILED = 1,
-	SYNC_ACQUIRED = 2,
-	SYNC_RELEASING = 3,
-	SYNC_EVENT_COUNT
-};
+enum sync_event { SYNC_ACQUIRE = 0, SYNC_FAILED = 1, SYNC_ACQUIRED = 2, SYNC_RELEASING = 3, SYNC_EVENT_COUNT };
 
 #define SYNC_NAME_MAX 1000u
 #define SYNC_SUFFIX_MAX 24u
 
-static const char suffixes[SYNC_EVENT_COUNT][SYNC_SUFFIX_MAX] = {
-	": acquire", ": acquire failed", ": acquired", ": releasing"
-};
+static const char suffixes[SYNC_EVENT_COUNT][SYNC_SUFFIX_MAX] = { ": acquire", ": acquire failed", ": acquired", ": releasing" };
 
 static void register_events(struct nvtx_resource *object, const struct nvtx_text *name)
 {
@@ -38,8 +30,7 @@ static void register_events(struct nvtx_resource *object, const struct nvtx_text
 	}
 }
 
-struct nvtx_resource *nvtx_sync_create(struct nvtx_domain *domain,
-				       const struct nvtx_sync_attributes *attributes)
+struct nvtx_resource *nvtx_sync_create(struct nvtx_domain *domain, const struct nvtx_sync_attributes *attributes)
 {
 	struct nvtx_sync_attributes all = { 0 };
 	struct nvtx_resource *object;
@@ -69,8 +60,7 @@ static void mark(const struct nvtx_resource *object, enum sync_event what)
 	if (!agent_on(RING_GATE_NVTX) || !object)
 		return;
 	event.payload = object->id;
-	event.text = nvtx_text_message(NVTX_MESSAGE_REGISTERED,
-				       (union nvtx_message){ .string = object->events[what] });
+	event.text = nvtx_text_message(NVTX_MESSAGE_REGISTERED, (union nvtx_message){ .string = object->events[what] });
 	nvtx_mark_event(object->domain, &event);
 }
 

@@ -66,17 +66,14 @@ struct nvtx_text nvtx_text_message(int32_t type, union nvtx_message value)
 	if (type == NVTX_MESSAGE_WIDE)
 		return nvtx_text_wide(value.wide);
 	if (type == NVTX_MESSAGE_REGISTERED && value.string)
-		return (struct nvtx_text){ .type = NVTX_MESSAGE_REGISTERED,
-					   .size = sizeof(uint64_t), .value = value };
+		return (struct nvtx_text){ .type = NVTX_MESSAGE_REGISTERED, .size = sizeof(uint64_t), .value = value };
 	return none;
 }
 
 struct nvtx_text nvtx_text_name(int32_t type, union nvtx_message value)
 {
 	if (type == NVTX_MESSAGE_REGISTERED && value.string)
-		return (struct nvtx_text){ .type = NVTX_MESSAGE_ASCII,
-					   .size = value.string->node.size,
-					   .value.ascii = value.string->text };
+		return (struct nvtx_text){ .type = NVTX_MESSAGE_ASCII, .size = value.string->node.size, .value.ascii = value.string->text };
 	return nvtx_text_message(type, value);
 }
 
@@ -99,17 +96,10 @@ static void put_wide(uint8_t *to, const struct nvtx_text *text)
 void nvtx_text_put(void *to, const struct nvtx_text *text)
 {
 	switch (text->type) {
-	case NVTX_MESSAGE_ASCII:
-		arch_copy(to, text->value.ascii, text->size);
-		break;
-	case NVTX_MESSAGE_WIDE:
-		put_wide(to, text);
-		break;
-	case NVTX_MESSAGE_REGISTERED:
-		*(uint64_t *)to = text->value.string->id;
-		break;
-	case NVTX_MESSAGE_NONE:
-		break;
+	case NVTX_MESSAGE_ASCII: arch_copy(to, text->value.ascii, text->size); break;
+	case NVTX_MESSAGE_WIDE: put_wide(to, text); break;
+	case NVTX_MESSAGE_REGISTERED: *(uint64_t *)to = text->value.string->id; break;
+	case NVTX_MESSAGE_NONE: break;
 	}
 }
 

@@ -64,8 +64,8 @@ static int is_awaited_domain(uint32_t domain, uint32_t wait)
 	if (size == 0 || domain == 0 || size > RING_NVTX_DOMAIN)
 		return size == 0 && domain == 0;
 	hash = nvtx_hash(key, session->nvtx_domain, size);
-	found = (const struct nvtx_domain *)nvtx_find(&nvtx_state.others[hash % NVTX_OTHER_BUCKETS], key, hash,
-						      session->nvtx_domain, size, offsetof(struct nvtx_domain, name));
+	found = (const struct nvtx_domain *)nvtx_find(&nvtx_state.others[hash % NVTX_OTHER_BUCKETS], key, hash, session->nvtx_domain, size,
+						      offsetof(struct nvtx_domain, name));
 	return found && found->id == domain;
 }
 
@@ -96,14 +96,10 @@ static int is_awaited_wide(const wchar_t *name)
 static int is_awaited(int32_t type, union nvtx_message message)
 {
 	switch (type) {
-	case NVTX_MESSAGE_ASCII:
-		return is_awaited_ascii(message.ascii);
-	case NVTX_MESSAGE_REGISTERED:
-		return is_awaited_name(message.string->text, message.string->node.size);
-	case NVTX_MESSAGE_WIDE:
-		return is_awaited_wide(message.wide);
-	default:
-		return 0;
+	case NVTX_MESSAGE_ASCII: return is_awaited_ascii(message.ascii);
+	case NVTX_MESSAGE_REGISTERED: return is_awaited_name(message.string->text, message.string->node.size);
+	case NVTX_MESSAGE_WIDE: return is_awaited_wide(message.wide);
+	default: return 0;
 	}
 }
 
@@ -191,8 +187,7 @@ static void look_at(uint32_t domain, int32_t type, union nvtx_message message)
 /* The same place may hold another text now; a long one is taken for the same. */
 static int is_same(const struct nvtx_seen *seen, int32_t type, const char *name)
 {
-	return type != NVTX_MESSAGE_ASCII || seen->text[NVTX_SEEN_TEXT - 1] ||
-	       arch_text_is(seen->text, name, NVTX_SEEN_TEXT);
+	return type != NVTX_MESSAGE_ASCII || seen->text[NVTX_SEEN_TEXT - 1] || arch_text_is(seen->text, name, NVTX_SEEN_TEXT);
 }
 
 /* Cheap for names that come again and again from the same place. */

@@ -6,7 +6,7 @@
 #include "agent/osrt/osrt.h"
 
 #define PAGE_ENTRIES 4096
-#define PAGES 256 /* a million descriptors */
+#define PAGES 256      /* a million descriptors */
 #define PATH_ROOM 2048 /* on a stack that may be small; longer ones are cut */
 
 enum define_file { FILE_FOUND_OPEN = 0, FILE_OPENED = 1, FILE_CLOSED = 2 };
@@ -123,9 +123,10 @@ static long descriptor_of(long stream)
 
 void osrt_file_before(struct osrt_frame *frame, unsigned role, const long *arguments)
 {
-	long fd = role == OSRT_FILE_CLOSE ? (int)arguments[0] :
-		  role == OSRT_FILE_STREAM_CLOSE ? descriptor_of(arguments[0]) :
-		  role == OSRT_FILE_STREAM_REOPEN ? descriptor_of(arguments[2]) : -1;
+	long fd = role == OSRT_FILE_CLOSE         ? (int)arguments[0] :
+		  role == OSRT_FILE_STREAM_CLOSE  ? descriptor_of(arguments[0]) :
+		  role == OSRT_FILE_STREAM_REOPEN ? descriptor_of(arguments[2]) :
+						    -1;
 
 	if (role == OSRT_FILE_DUP2) {
 		if ((int)arguments[0] != (int)arguments[1])
@@ -165,30 +166,20 @@ static uint32_t open_stream(uint64_t time, int64_t result, const char *name)
 }
 
 /* Those that open, close or share. */
-static int changes_files(const struct osrt_frame *frame, uint64_t time, int64_t result, unsigned role,
-			 const long *arguments, uint64_t *ret)
+static int changes_files(const struct osrt_frame *frame, uint64_t time, int64_t result, unsigned role, const long *arguments, uint64_t *ret)
 {
 	switch (role) {
-	case OSRT_FILE_OPEN:
-		*ret = result >= 0 ? new_file(time, result, FILE_OPENED, "") : 0;
-		return 1;
-	case OSRT_FILE_STREAM_OPEN:
-		*ret = open_stream(time, result, "");
-		return 1;
+	case OSRT_FILE_OPEN: *ret = result >= 0 ? new_file(time, result, FILE_OPENED, "") : 0; return 1;
+	case OSRT_FILE_STREAM_OPEN: *ret = open_stream(time, result, ""); return 1;
 	case OSRT_FILE_STREAM_REOPEN:
 		close_file(frame, time);
 		*ret = open_stream(time, result, "");
 		return 1;
 	case OSRT_FILE_CLOSE:
-	case OSRT_FILE_STREAM_CLOSE:
-		*ret = close_file(frame, time);
-		return 1;
+	case OSRT_FILE_STREAM_CLOSE: *ret = close_file(frame, time); return 1;
 	case OSRT_FILE_DUP:
-	case OSRT_FILE_DUP2:
-		*ret = share(frame, time, arguments, result);
-		return 1;
-	default:
-		return 0;
+	case OSRT_FILE_DUP2: *ret = share(frame, time, arguments, result); return 1;
+	default: return 0;
 	}
 }
 
@@ -197,26 +188,18 @@ static long descriptor_among(unsigned role, const long *arguments)
 {
 	switch (role) {
 	case OSRT_FILE_FD:
-	case OSRT_FILE_FD_BYTES:
-		return (int)arguments[0];
-	case OSRT_FILE_FD2_BYTES:
-		return (int)arguments[1];
+	case OSRT_FILE_FD_BYTES: return (int)arguments[0];
+	case OSRT_FILE_FD2_BYTES: return (int)arguments[1];
 	case OSRT_FILE_STREAM2:
-	case OSRT_FILE_TEXT2:
-		return descriptor_of(arguments[1]);
+	case OSRT_FILE_TEXT2: return descriptor_of(arguments[1]);
 	case OSRT_FILE_LINE3:
-	case OSRT_FILE_STREAM3_BYTES:
-		return descriptor_of(arguments[2]);
+	case OSRT_FILE_STREAM3_BYTES: return descriptor_of(arguments[2]);
 	case OSRT_FILE_ITEMS4:
 	case OSRT_FILE_LINE4:
-	case OSRT_FILE_STREAM4_BYTES:
-		return descriptor_of(arguments[3]);
-	case OSRT_FILE_ITEMS5:
-		return descriptor_of(arguments[4]);
-	case OSRT_FILE_TEXT_STDOUT:
-		return descriptor_of((long)stdout);
-	default:
-		return descriptor_of(arguments[0]);
+	case OSRT_FILE_STREAM4_BYTES: return descriptor_of(arguments[3]);
+	case OSRT_FILE_ITEMS5: return descriptor_of(arguments[4]);
+	case OSRT_FILE_TEXT_STDOUT: return descriptor_of((long)stdout);
+	default: return descriptor_of(arguments[0]);
 	}
 }
 
@@ -227,28 +210,20 @@ static int64_t bytes_moved(unsigned role, int64_t result, const long *arguments)
 	case OSRT_FILE_FD2_BYTES:
 	case OSRT_FILE_STREAM_BYTES:
 	case OSRT_FILE_STREAM3_BYTES:
-	case OSRT_FILE_STREAM4_BYTES:
-		return result > 0 ? result : 0;
-	case OSRT_FILE_ITEMS4:
-		return result * arguments[1];
-	case OSRT_FILE_ITEMS5:
-		return result * arguments[2];
+	case OSRT_FILE_STREAM4_BYTES: return result > 0 ? result : 0;
+	case OSRT_FILE_ITEMS4: return result * arguments[1];
+	case OSRT_FILE_ITEMS5: return result * arguments[2];
 	case OSRT_FILE_LINE3:
-	case OSRT_FILE_LINE4:
-		return result ? (int64_t)strlen((const char *)result) : 0;
-	case OSRT_FILE_TEXT2:
-		return result >= 0 ? (int64_t)strlen((const char *)arguments[0]) : 0;
-	case OSRT_FILE_TEXT_STDOUT:
-		return result >= 0 ? (int64_t)strlen((const char *)arguments[0]) + 1 : 0;
-	case OSRT_FILE_STREAM_CHAR:
-		return result != EOF;
-	default:
-		return 0;
+	case OSRT_FILE_LINE4: return result ? (int64_t)strlen((const char *)result) : 0;
+	case OSRT_FILE_TEXT2: return result >= 0 ? (int64_t)strlen((const char *)arguments[0]) : 0;
+	case OSRT_FILE_TEXT_STDOUT: return result >= 0 ? (int64_t)strlen((const char *)arguments[0]) + 1 : 0;
+	case OSRT_FILE_STREAM_CHAR: return result != EOF;
+	default: return 0;
 	}
 }
 
-uint64_t osrt_file_after(const struct osrt_frame *frame, uint64_t time, int64_t result, unsigned role,
-			 const long *arguments, int64_t *ret_bytes)
+uint64_t osrt_file_after(const struct osrt_frame *frame, uint64_t time, int64_t result, unsigned role, const long *arguments,
+			 int64_t *ret_bytes)
 {
 	uint64_t id;
 

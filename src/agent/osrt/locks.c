@@ -11,7 +11,7 @@
 typedef int (*wait_fn)(long, long, long);
 typedef int (*try_fn)(long);
 
-#define EXPORT(name, parameters)                                     \
+#define EXPORT(name, parameters) \
 	AGENT_EXPORT int osrt_call_##name parameters __asm__(#name); \
 	int osrt_call_##name parameters
 
@@ -29,19 +29,19 @@ __attribute__((noinline)) static int wait_for(uint32_t number, wait_fn real, lon
 
 /* `busy`: what the trying function says when somebody else has it. Programs without threads
  * may have no function to try with: then there is nobody to wait for. */
-#define LOCK(name, trying, busy)                                                               \
-	EXPORT(name, (long lock, long b, long c))                                              \
-	{                                                                                      \
-		wait_fn real = (wait_fn)osrt_pick(OSRT_REAL_##name);                           \
-		try_fn try_first = (try_fn)osrt_real[OSRT_REAL_##trying];                      \
-		int result;                                                                    \
-                                                                                               \
-		if (agent_unlikely(!osrt_on() || !try_first))                                  \
-			return real(lock, b, c);                                               \
-		result = try_first(lock);                                                      \
-		if (agent_likely(result != (busy)))                                            \
-			return result;                                                         \
-		return wait_for(OSRT_##name, real, lock, b, c);                                \
+#define LOCK(name, trying, busy) \
+	EXPORT(name, (long lock, long b, long c)) \
+	{ \
+		wait_fn real = (wait_fn)osrt_pick(OSRT_REAL_##name); \
+		try_fn try_first = (try_fn)osrt_real[OSRT_REAL_##trying]; \
+		int result; \
+\
+		if (agent_unlikely(!osrt_on() || !try_first)) \
+			return real(lock, b, c); \
+		result = try_first(lock); \
+		if (agent_likely(result != (busy))) \
+			return result; \
+		return wait_for(OSRT_##name, real, lock, b, c); \
 	}
 
 /* C11's own numbering. */
@@ -75,16 +75,16 @@ static int semaphore_at_once(long semaphore)
 	return result == 0;
 }
 
-#define SEMAPHORE(name)                                                                        \
-	EXPORT(name, (long semaphore, long b, long c))                                         \
-	{                                                                                      \
-		wait_fn real = (wait_fn)osrt_pick(OSRT_REAL_##name);                           \
-                                                                                               \
-		if (agent_unlikely(!osrt_on()))                                                \
-			return real(semaphore, b, c);                                          \
-		if (semaphore_at_once(semaphore))                                              \
-			return 0;                                                              \
-		return wait_for(OSRT_##name, real, semaphore, b, c);                           \
+#define SEMAPHORE(name) \
+	EXPORT(name, (long semaphore, long b, long c)) \
+	{ \
+		wait_fn real = (wait_fn)osrt_pick(OSRT_REAL_##name); \
+\
+		if (agent_unlikely(!osrt_on())) \
+			return real(semaphore, b, c); \
+		if (semaphore_at_once(semaphore)) \
+			return 0; \
+		return wait_for(OSRT_##name, real, semaphore, b, c); \
 	}
 
 SEMAPHORE(sem_wait)

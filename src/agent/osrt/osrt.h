@@ -45,7 +45,7 @@ struct osrt_frame {
 	struct osrt_frame *outer; /* the call this one was made in, by a signal handler or a callback */
 	uint64_t start;
 	uint32_t number;
-	uint32_t file;            /* id of the file being closed; 0 = none */
+	uint32_t file; /* id of the file being closed; 0 = none */
 };
 
 static inline uintptr_t osrt_live(const struct osrt_frame *frame)
@@ -104,8 +104,7 @@ static inline __attribute__((always_inline)) void osrt_begin(struct osrt_frame *
 }
 
 /* Writes what is to be written of a call that is over. */
-AGENT_COLD void osrt_finish(struct osrt_frame *frame, uint64_t end, int64_t result, unsigned role,
-			    const long *arguments) OSRT_HIDDEN;
+AGENT_COLD void osrt_finish(struct osrt_frame *frame, uint64_t end, int64_t result, unsigned role, const long *arguments) OSRT_HIDDEN;
 AGENT_COLD void osrt_leave_outer(struct osrt_frame *frame) OSRT_HIDDEN;
 
 /* The thread has no ring, or the recording it has one in is over. */
@@ -132,7 +131,7 @@ static inline __attribute__((always_inline)) void osrt_end(struct osrt_frame *fr
 }
 
 /* files.c: the file of a call that ended at `time` (0 = none), and the bytes it moved. */
-uint64_t osrt_file_after(const struct osrt_frame *frame, uint64_t time, int64_t result, unsigned role,
-			 const long *arguments, int64_t *ret_bytes) OSRT_HIDDEN;
+uint64_t osrt_file_after(const struct osrt_frame *frame, uint64_t time, int64_t result, unsigned role, const long *arguments,
+			 int64_t *ret_bytes) OSRT_HIDDEN;
 
 #endif

@@ -60,8 +60,7 @@ long osrt_call_syscall(long number, long a, long b, long c, long d, long e)
 	const char *reason = NULL;
 	long result;
 
-	if (agent_unlikely(number == SYS_seccomp) &&
-	    ((int)a == SECCOMP_SET_MODE_STRICT || ((int)a == SECCOMP_SET_MODE_FILTER && c)))
+	if (agent_unlikely(number == SYS_seccomp) && ((int)a == SECCOMP_SET_MODE_STRICT || ((int)a == SECCOMP_SET_MODE_FILTER && c)))
 		reason = SANDBOX_NOTE;
 	else if (agent_unlikely(number == SYS_prctl))
 		reason = reason_to_leave((int)a, b, c);

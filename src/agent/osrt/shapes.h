@@ -27,6 +27,7 @@
 #define OSRT_ARGUMENTS_6 (a, b, c, d, e, f)
 #define OSRT_ARGUMENTS_7 (a, b, c, d, e, f, g)
 
+/* clang-format off */
 #define OSRT_LIST_0 { 0 }
 #define OSRT_LIST_1 { a }
 #define OSRT_LIST_2 { a, b }
@@ -35,6 +36,7 @@
 #define OSRT_LIST_5 { a, b, c, d, e }
 #define OSRT_LIST_6 { a, b, c, d, e, f }
 #define OSRT_LIST_7 { a, b, c, d, e, f, g }
+/* clang-format on */
 
 #define OSRT_KEEP_INT int result =
 #define OSRT_KEEP_LONG long result =
@@ -43,7 +45,7 @@
 
 #define OSRT_RESULT_INT result
 #define OSRT_RESULT_LONG result
-#define OSRT_RESULT_POINTER (int64_t)(uintptr_t)result
+#define OSRT_RESULT_POINTER (int64_t)(uintptr_t) result
 #define OSRT_RESULT_VOID 0
 
 #define OSRT_RETURN_INT return result

@@ -5,29 +5,29 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#define EXPORT(symbol, parameters)                                        \
-	AGENT_EXPORT int osrt_call_##symbol parameters __asm__(#symbol);  \
+#define EXPORT(symbol, parameters) \
+	AGENT_EXPORT int osrt_call_##symbol parameters __asm__(#symbol); \
 	int osrt_call_##symbol parameters
 
 /* Calls the real v-function of the same name. `stream` is what the file is found by (role, argument). */
-#define FORWARD(number, vfunction, type, role, file, last, ...)                             \
-	do {                                                                                \
-		type real_ = (type)osrt_pick(OSRT_REAL_##vfunction);                             \
-		struct osrt_frame frame_;                                                   \
-		int on_ = osrt_on(), result_;                                               \
-		va_list list_;                                                              \
-                                                                                            \
-		if (agent_likely(on_))                                                      \
-			osrt_begin(&frame_, number);                                        \
-		va_start(list_, last);                                                      \
-		result_ = real_(__VA_ARGS__, list_);                                        \
-		va_end(list_);                                                              \
-		if (agent_likely(on_)) {                                                    \
-			const long file_[] = { (long)(file) };                              \
-                                                                                            \
-			osrt_end(&frame_, result_, role, file_);                            \
-		}                                                                           \
-		return result_;                                                             \
+#define FORWARD(number, vfunction, type, role, file, last, ...) \
+	do { \
+		type real_ = (type)osrt_pick(OSRT_REAL_##vfunction); \
+		struct osrt_frame frame_; \
+		int on_ = osrt_on(), result_; \
+		va_list list_; \
+\
+		if (agent_likely(on_)) \
+			osrt_begin(&frame_, number); \
+		va_start(list_, last); \
+		result_ = real_(__VA_ARGS__, list_); \
+		va_end(list_); \
+		if (agent_likely(on_)) { \
+			const long file_[] = { (long)(file) }; \
+\
+			osrt_end(&frame_, result_, role, file_); \
+		} \
+		return result_; \
 	} while (0)
 
 typedef int (*text_fn)(const char *, va_list);
@@ -47,15 +47,14 @@ EXPORT(__printf_chk, (int flag, const char *format, ...))
 	FORWARD(OSRT_printf, __vprintf_chk, checked_text_fn, OSRT_FILE_STREAM_BYTES, stdout, format, flag, format);
 }
 
-EXPORT(fprintf, (FILE *stream, const char *format, ...))
+EXPORT(fprintf, (FILE * stream, const char *format, ...))
 {
 	FORWARD(OSRT_fprintf, vfprintf, stream_fn, OSRT_FILE_STREAM_BYTES, stream, format, stream, format);
 }
 
-EXPORT(__fprintf_chk, (FILE *stream, int flag, const char *format, ...))
+EXPORT(__fprintf_chk, (FILE * stream, int flag, const char *format, ...))
 {
-	FORWARD(OSRT_fprintf, __vfprintf_chk, checked_stream_fn, OSRT_FILE_STREAM_BYTES, stream, format, stream,
-		flag, format);
+	FORWARD(OSRT_fprintf, __vfprintf_chk, checked_stream_fn, OSRT_FILE_STREAM_BYTES, stream, format, stream, flag, format);
 }
 
 EXPORT(dprintf, (int fd, const char *format, ...))
@@ -65,18 +64,16 @@ EXPORT(dprintf, (int fd, const char *format, ...))
 
 EXPORT(__dprintf_chk, (int fd, int flag, const char *format, ...))
 {
-	FORWARD(OSRT_dprintf, __vdprintf_chk, checked_descriptor_fn, OSRT_FILE_FD_BYTES, fd, format, fd, flag,
-		format);
+	FORWARD(OSRT_dprintf, __vdprintf_chk, checked_descriptor_fn, OSRT_FILE_FD_BYTES, fd, format, fd, flag, format);
 }
 
-#define SCANNERS(prefix)                                                                              \
-	EXPORT(prefix##fscanf, (FILE *stream, const char *format, ...))                               \
-	{                                                                                             \
-		FORWARD(OSRT_fscanf, prefix##vfscanf, stream_fn, OSRT_FILE_STREAM, stream, format,    \
-			stream, format);                                                              \
-	}                                                                                             \
-	EXPORT(prefix##scanf, (const char *format, ...))                                              \
-	{                                                                                             \
+#define SCANNERS(prefix) \
+	EXPORT(prefix##fscanf, (FILE * stream, const char *format, ...)) \
+	{ \
+		FORWARD(OSRT_fscanf, prefix##vfscanf, stream_fn, OSRT_FILE_STREAM, stream, format, stream, format); \
+	} \
+	EXPORT(prefix##scanf, (const char *format, ...)) \
+	{ \
 		FORWARD(OSRT_scanf, prefix##vscanf, text_fn, OSRT_FILE_STREAM, stdin, format, format); \
 	}
 
@@ -87,8 +84,7 @@ SCANNERS(__isoc23_)
 /* Of a known stream: three values in whole registers. */
 typedef int (*three_fn)(long, long, long);
 
-static inline int on_stream(uint32_t number, enum osrt_real which, unsigned role, FILE *stream, long a, long b,
-			    long c)
+static inline int on_stream(uint32_t number, enum osrt_real which, unsigned role, FILE *stream, long a, long b, long c)
 {
 	three_fn real = (three_fn)osrt_pick(which);
 	const long file[] = { (long)stream };
@@ -145,21 +141,19 @@ static inline int is_written_at_once(const FILE *stream)
 	return only_threshold() && stream->_IO_write_ptr < stream->_IO_write_end;
 }
 
-#define GET(symbol, name)                                                                             \
-	EXPORT(symbol, (FILE * stream))                                                               \
-	{                                                                                             \
-		if (is_read_at_once(stream))                                                          \
-			return ((int (*)(FILE *))osrt_pick(OSRT_REAL_##symbol))(stream);                   \
-		return on_stream(OSRT_##name, OSRT_REAL_##symbol, OSRT_FILE_STREAM_CHAR, stream,      \
-				 (long)stream, 0, 0);                                                 \
+#define GET(symbol, name) \
+	EXPORT(symbol, (FILE * stream)) \
+	{ \
+		if (is_read_at_once(stream)) \
+			return ((int (*)(FILE *))osrt_pick(OSRT_REAL_##symbol))(stream); \
+		return on_stream(OSRT_##name, OSRT_REAL_##symbol, OSRT_FILE_STREAM_CHAR, stream, (long)stream, 0, 0); \
 	}
-#define PUT(symbol, name)                                                                             \
-	EXPORT(symbol, (int character, FILE *stream))                                                 \
-	{                                                                                             \
-		if (is_written_at_once(stream))                                                       \
-			return ((int (*)(int, FILE *))osrt_pick(OSRT_REAL_##symbol))(character, stream);   \
-		return on_stream(OSRT_##name, OSRT_REAL_##symbol, OSRT_FILE_STREAM_CHAR, stream,      \
-				 character, (long)stream, 0);                                         \
+#define PUT(symbol, name) \
+	EXPORT(symbol, (int character, FILE *stream)) \
+	{ \
+		if (is_written_at_once(stream)) \
+			return ((int (*)(int, FILE *))osrt_pick(OSRT_REAL_##symbol))(character, stream); \
+		return on_stream(OSRT_##name, OSRT_REAL_##symbol, OSRT_FILE_STREAM_CHAR, stream, character, (long)stream, 0); \
 	}
 
 GET(getc, getc)

@@ -164,8 +164,7 @@ int agent_start_thread(void *(*routine)(void *), void *argument)
 	return result;
 }
 
-AGENT_EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
-				void *(*routine)(void *), void *argument)
+AGENT_EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*routine)(void *), void *argument)
 {
 	struct osrt_frame frame;
 	int result;

@@ -10,6 +10,7 @@
 
 /* Calls that have done nothing when they return EINTR. Not connect(), which goes on by itself,
  * nor close(). */
+/* clang-format off */
 static const uint16_t repeatable[] = {
 	SYS_read, SYS_readv, SYS_write, SYS_writev, SYS_recvfrom, SYS_recvmsg, SYS_recvmmsg,
 	SYS_sendto, SYS_sendmsg, SYS_accept, SYS_accept4,
@@ -22,6 +23,7 @@ static const uint16_t repeatable[] = {
 	333 /* io_pgetevents */, SYS_futex, SYS_wait4, SYS_waitid, SYS_flock, SYS_fcntl,
 	SYS_openat, SYS_getrandom,
 };
+/* clang-format on */
 
 static int is_repeatable(long number)
 {
@@ -37,8 +39,7 @@ static int other_pending(const ucontext_t *context)
 	uint64_t pending = 0, blocked;
 
 	arch_copy(&blocked, &context->uc_sigmask, sizeof(blocked));
-	return raw_syscall(SYS_rt_sigpending, (long)&pending, sizeof(pending), 0, 0, 0, 0) < 0 ||
-	       (pending & ~blocked) != 0;
+	return raw_syscall(SYS_rt_sigpending, (long)&pending, sizeof(pending), 0, 0, 0, 0) < 0 || (pending & ~blocked) != 0;
 }
 
 void sample_restart(ucontext_t *context)

@@ -60,8 +60,7 @@ static long set_mask(const uint64_t *bits, uint64_t *old)
 /* A child of vfork() works on our memory with signals of its own. */
 static int is_owner(void)
 {
-	return atomic_load_explicit(&agent_pages.attached, memory_order_relaxed) == 0 ||
-	       raw_getpid() == state.owner;
+	return atomic_load_explicit(&agent_pages.attached, memory_order_relaxed) == 0 || raw_getpid() == state.owner;
 }
 
 static struct sigaction program_action(void)
@@ -108,8 +107,7 @@ static int tell_kernel(const struct sigaction *program, struct sigaction *old)
 	struct sigaction ours = { .sa_sigaction = state.handler, .sa_flags = SA_SIGINFO };
 
 	sigfillset(&ours.sa_mask);
-	ours.sa_flags |= has_handler(program) ? program->sa_flags & (SA_RESTART | SA_ONSTACK) :
-						SA_RESTART | SA_ONSTACK;
+	ours.sa_flags |= has_handler(program) ? program->sa_flags & (SA_RESTART | SA_ONSTACK) : SA_RESTART | SA_ONSTACK;
 	return real.sigaction(SAMPLE_SIGNAL, &ours, old);
 }
 
@@ -189,8 +187,7 @@ static int virtual_sigaction(const struct sigaction *action, struct sigaction *o
 
 static void notice_profiler(int number, int handled)
 {
-	if (state.handler && number == SIGPROF && handled && is_owner() &&
-	    !atomic_exchange(&state.told_profiler, 1))
+	if (state.handler && number == SIGPROF && handled && is_owner() && !atomic_exchange(&state.told_profiler, 1))
 		agent_diagnose(DIAGNOSTIC_INFO, "The program handles SIGPROF itself, as profilers do; samples are "
 						"taken with another signal (SIGURG) and leave it alone.");
 }
@@ -288,12 +285,10 @@ AGENT_EXPORT handler_fn __sysv_signal(int number, handler_fn handler)
 	return sysv_style(number, handler);
 }
 
-static int change_mask(int (*function)(int, const sigset_t *, sigset_t *), int how, const sigset_t *set,
-		       sigset_t *old)
+static int change_mask(int (*function)(int, const sigset_t *, sigset_t *), int how, const sigset_t *set, sigset_t *old)
 {
 	int blocks = set && (how == SIG_BLOCK || how == SIG_SETMASK) && has_signal(set);
-	int unblocks = set && ((how == SIG_UNBLOCK && has_signal(set)) ||
-			       (how == SIG_SETMASK && !has_signal(set)));
+	int unblocks = set && ((how == SIG_UNBLOCK && has_signal(set)) || (how == SIG_SETMASK && !has_signal(set)));
 	int result;
 
 	if (!(blocks || unblocks) || !is_owner())
@@ -328,8 +323,7 @@ AGENT_EXPORT int pthread_sigmask(int how, const sigset_t *set, sigset_t *old)
 	agent_wrappers_resolve();
 	if (!real.pthread_sigmask)
 		return ENOSYS;
-	return agent_likely(!state.handler) ? real.pthread_sigmask(how, set, old) :
-					      change_mask(real.pthread_sigmask, how, set, old);
+	return agent_likely(!state.handler) ? real.pthread_sigmask(how, set, old) : change_mask(real.pthread_sigmask, how, set, old);
 }
 
 AGENT_EXPORT handler_fn sigset(int number, handler_fn handler)
@@ -372,6 +366,7 @@ AGENT_EXPORT int siginterrupt(int number, int interrupt)
 	return -1;
 }
 
+/* clang-format off */
 static const struct agent_wrapper wrappers[] = {
 	{ "sigaction", NULL, (void **)&real.sigaction },
 	{ "signal", NULL, (void **)&real.signal },
@@ -382,5 +377,6 @@ static const struct agent_wrapper wrappers[] = {
 	{ "sigprocmask", NULL, (void **)&real.sigprocmask },
 	{ "pthread_sigmask", NULL, (void **)&real.pthread_sigmask },
 };
+/* clang-format on */
 
 const struct agent_part agent_part_sample = { wrappers, COUNT_OF(wrappers), agent_sample_start };

@@ -27,7 +27,7 @@
 
 static struct {
 	_Atomic uint32_t running;
-	uint64_t period;                 /* ns of CPU time */
+	uint64_t period; /* ns of CPU time */
 	size_t smallest_stack;
 	_Atomic uint32_t told_small;
 	/* The timer of the thread that forked, until its first tick. */
@@ -41,8 +41,7 @@ static const char mark;
 static void set_timer(const struct agent_sample_thread *mine, uint64_t first)
 {
 	struct itimerspec when = {
-		.it_interval = { .tv_sec = (time_t)(sampling.period / SECOND),
-				 .tv_nsec = (long)(sampling.period % SECOND) },
+		.it_interval = { .tv_sec = (time_t)(sampling.period / SECOND), .tv_nsec = (long)(sampling.period % SECOND) },
 		.it_value = { .tv_sec = (time_t)(first / SECOND), .tv_nsec = (long)(first % SECOND) },
 	};
 
@@ -75,7 +74,8 @@ static int signal_blocked(void)
 
 static int new_timer(long clock, int tid, int *ret)
 {
-	struct sigevent event = { .sigev_signo = SAMPLE_SIGNAL, .sigev_notify = SIGEV_THREAD_ID,
+	struct sigevent event = { .sigev_signo = SAMPLE_SIGNAL,
+				  .sigev_notify = SIGEV_THREAD_ID,
 				  .sigev_value = { .sival_ptr = (void *)&mark } };
 
 	event._sigev_un._tid = tid;
@@ -138,8 +138,7 @@ static struct agent_sample_thread *thread_with_timer(void)
 
 int agent_sample_wanted(void)
 {
-	return atomic_load_explicit(&sampling.running, memory_order_relaxed) &&
-	       (agent_attached() || agent_revive(0));
+	return atomic_load_explicit(&sampling.running, memory_order_relaxed) && (agent_attached() || agent_revive(0));
 }
 
 static void delete_timers(void)
@@ -223,15 +222,14 @@ static struct agent_sample_thread *adopt(const siginfo_t *info)
 
 struct sample {
 	uint64_t time;
-	uint64_t weight;      /* ns */
+	uint64_t weight; /* ns */
 	const ucontext_t *context;
-	uintptr_t stack;      /* bytes from here */
+	uintptr_t stack; /* bytes from here */
 	uint32_t size;
-	int own_stack;        /* they are there */
+	int own_stack; /* they are there */
 };
 
-static void put_piece(struct record_sample *record, const struct sample *s, uint32_t at, uint32_t size,
-		      uint32_t more)
+static void put_piece(struct record_sample *record, const struct sample *s, uint32_t at, uint32_t size, uint32_t more)
 {
 	record->at.time = s->time;
 	arch_context_registers(s->context, record->at.registers);
@@ -271,8 +269,7 @@ static int put_sample(const struct sample *s)
 static void take_sample(struct agent_sample_thread *mine, const ucontext_t *context)
 {
 	const uint32_t most = RING_CHUNK_DATA - sizeof(struct record_sample);
-	struct sample s = { .time = agent_now(), .weight = mine->spent, .context = context,
-			    .size = agent_pages.session.sample_stack_size };
+	struct sample s = { .time = agent_now(), .weight = mine->spent, .context = context, .size = agent_pages.session.sample_stack_size };
 	uint64_t registers[ARCH_DWARF_REGISTERS];
 
 	arch_context_registers(context, registers);
@@ -353,8 +350,7 @@ static void find_main_stack(struct agent_sample_thread *mine)
 static void find_stack(struct agent_sample_thread *mine, size_t size)
 {
 	mine->stack_end = (uintptr_t)pthread_self();
-	mine->stack_low = size > PAGE && mine->stack_end > size ? mine->stack_end - size + PAGE :
-								   mine->stack_end;
+	mine->stack_low = size > PAGE && mine->stack_end > size ? mine->stack_end - size + PAGE : mine->stack_end;
 }
 
 /* The calling thread has the first timer. */
@@ -372,8 +368,7 @@ void agent_sample_start(void)
 	const struct ring_session *session = &agent_pages.session;
 	size_t frame = getauxval(51 /* AT_MINSIGSTKSZ */);
 
-	if (!(session->modules & RING_GATE_SAMPLE) || session->sample_hz == 0 ||
-	    session->sample_hz > SECOND)
+	if (!(session->modules & RING_GATE_SAMPLE) || session->sample_hz == 0 || session->sample_hz > SECOND)
 		return;
 	sampling.period = SECOND / session->sample_hz;
 	sampling.smallest_stack = (frame ? frame : USUAL_SIGNAL_FRAME) + STACK_BESIDES_FRAME;
@@ -406,16 +401,14 @@ void agent_sample_thread_begins(size_t stack_size)
 		return;
 	if (stack_size < sampling.smallest_stack) {
 		if (!atomic_exchange(&sampling.told_small, 1))
-			agent_diagnose(DIAGNOSTIC_INFO,
-				       "Threads with very small stacks are not sampled: a signal needs room there.");
+			agent_diagnose(DIAGNOSTIC_INFO, "Threads with very small stacks are not sampled: a signal needs room there.");
 		return;
 	}
 	if (!sample_installed()) {
 		if (!atomic_exchange(&sampling.running, 0))
 			return;
 		delete_timers();
-		agent_diagnose(DIAGNOSTIC_WARNING,
-			       "No more samples of this process: it took the signal (SIGURG) for itself.");
+		agent_diagnose(DIAGNOSTIC_WARNING, "No more samples of this process: it took the signal (SIGURG) for itself.");
 		return;
 	}
 	mine = this_thread_with_slot();

@@ -57,8 +57,7 @@ static bool named(const struct option_spec *spec, const char *name, size_t len)
 	return false;
 }
 
-const struct option_spec *options_find(const struct option_table *table, const char *name,
-				       size_t len)
+const struct option_spec *options_find(const struct option_table *table, const char *name, size_t len)
 {
 	size_t i;
 
@@ -174,8 +173,7 @@ static int unknown_long(struct walk *w, const char *name, size_t len)
 		while ((piece_len = option_next_value(&aliases, &piece)))
 			nearest_offer(&nearest, piece, piece_len);
 	}
-	return error_set(w->err, EINVAL, "There is no option --%s.%s", word,
-			 nearest_hint(&nearest, "--", hint, sizeof(hint)));
+	return error_set(w->err, EINVAL, "There is no option --%s.%s", word, nearest_hint(&nearest, "--", hint, sizeof(hint)));
 }
 
 /* The option whose name begins so: there must be one, and one only. */
@@ -188,8 +186,8 @@ static int find_beginning(struct walk *w, const char *name, size_t len, const st
 		if (!begins(&w->table->specs[i], name, len))
 			continue;
 		if (*ret)
-			return error_set(w->err, EINVAL, "--%.*s may be --%s or --%s; write more of it.", (int)len, name,
-					 (*ret)->name, w->table->specs[i].name);
+			return error_set(w->err, EINVAL, "--%.*s may be --%s or --%s; write more of it.", (int)len, name, (*ret)->name,
+					 w->table->specs[i].name);
 		*ret = &w->table->specs[i];
 	}
 	return *ret ? 0 : unknown_long(w, name, len);
@@ -232,8 +230,7 @@ static int parse_letter(struct walk *w, const char *text)
 	if (!spec && options_find(w->table, text, strcspn(text, "=")))
 		return error_set(w->err, EINVAL, "There is no option -%s. Did you mean --%s?", text, text);
 	if (!spec)
-		return error_set(w->err, EINVAL, "There is no option -%c; --help lists those there are.",
-				 text[0]);
+		return error_set(w->err, EINVAL, "There is no option -%c; --help lists those there are.", text[0]);
 	if (!text[1])
 		return use_with_next(w, spec);
 	if (!is_bundle(w, spec, text + 1))
@@ -301,8 +298,8 @@ static int walk_options(struct walk *w, enum options_order order)
 	return r;
 }
 
-int options_parse(const struct option_table *table, enum options_order order, int argc, char **argv,
-		  void *fields, struct options_parsed *ret, struct error *err)
+int options_parse(const struct option_table *table, enum options_order order, int argc, char **argv, void *fields,
+		  struct options_parsed *ret, struct error *err)
 {
 	struct options_parsed parsed = OPTIONS_PARSED_INIT;
 	struct walk w = { table, argc, argv, 0, fields, &parsed, err };

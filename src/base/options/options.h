@@ -44,8 +44,8 @@ enum option_state {
 };
 
 enum option_flags {
-	OPTION_COMMAS = 1, /* TEXT: a comma list, each piece one of `values` */
-	OPTION_HIDDEN = 2, /* left out of help and completion */
+	OPTION_COMMAS = 1,         /* TEXT: a comma list, each piece one of `values` */
+	OPTION_HIDDEN = 2,         /* left out of help and completion */
 	OPTION_OWN_FLAGS = 1 << 8, /* from here on: the command's own */
 };
 
@@ -66,9 +66,9 @@ struct option_spec {
 	/* Valid values, separated by '|'. "word[:N]" may and "word:N" must carry a number,
 	 * "N" is a number, "TEXT" anything. NULL: any text. */
 	const char *values;
-	const char *bare; /* the value when the option stands alone */
-	const char *off;  /* the value that asks for nothing, so that not having it is no loss */
-	int64_t min, max; /* both 0: not negative, no upper limit */
+	const char *bare;    /* the value when the option stands alone */
+	const char *off;     /* the value that asks for nothing, so that not having it is no loss */
+	int64_t min, max;    /* both 0: not negative, no upper limit */
 	const char *aliases; /* other spellings, separated by '|' */
 	const char *arg;     /* what the value is called in help */
 	const char *tag;     /* --help=TAG shows one group */
@@ -80,7 +80,9 @@ struct option_table {
 	size_t count;
 };
 
+/* clang-format off */
 #define OPTION_TABLE(specs) { (specs), COUNT_OF(specs) }
+/* clang-format on */
 
 /* One option found on the command line. */
 struct option_use {
@@ -99,7 +101,9 @@ struct options_parsed {
 	size_t owned_count;
 };
 
+/* clang-format off */
 #define OPTIONS_PARSED_INIT { NULL, 0, NULL, 0, false, NULL, NULL, 0 }
+/* clang-format on */
 
 enum options_order {
 	OPTIONS_ANYWHERE,  /* words and options may be mixed */
@@ -110,14 +114,13 @@ enum options_order {
  * the command's name) says. Texts in `fields` point into argv or into `ret`, which the
  * caller releases. -EINVAL and one sentence on anything that is not valid. After --help
  * nothing more is looked at. */
-int options_parse(const struct option_table *table, enum options_order order, int argc, char **argv,
-		  void *fields, struct options_parsed *ret, struct error *err);
+int options_parse(const struct option_table *table, enum options_order order, int argc, char **argv, void *fields,
+		  struct options_parsed *ret, struct error *err);
 void options_release(struct options_parsed *parsed);
 
 /* The last use of an option, or NULL. */
 const struct option_use *options_find_use(const struct options_parsed *parsed, const char *name);
-const struct option_spec *options_find(const struct option_table *table, const char *name,
-				       size_t len);
+const struct option_spec *options_find(const struct option_table *table, const char *name, size_t len);
 
 /* Walks a '|' separated list: the next piece's length, and *list moved behind it;
  * 0 at the end. `*piece` is where the piece begins. */

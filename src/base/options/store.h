@@ -10,8 +10,7 @@ struct option_value {
 	uint64_t mask;  /* CHOICES */
 };
 
-int option_read(const struct option_spec *spec, const char *text, struct option_value *ret,
-		struct error *err);
+int option_read(const struct option_spec *spec, const char *text, struct option_value *ret, struct error *err);
 /* A TEXTS field must have room for one more. */
 void option_store(const struct option_spec *spec, const struct option_value *value, void *fields);
 

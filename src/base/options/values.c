@@ -47,8 +47,7 @@ size_t option_value_word(const char *piece, size_t len)
 }
 
 /* "word:N", with the number required or not. */
-static bool match_numbered(const char *word, size_t word_len, bool required, const char *value,
-			   size_t len)
+static bool match_numbered(const char *word, size_t word_len, bool required, const char *value, size_t len)
 {
 	if (len < word_len || memcmp(word, value, word_len) != 0)
 		return false;
@@ -125,8 +124,7 @@ static void describe_values(const char *values, char *buffer, size_t size)
 	}
 }
 
-static int bad_value(const struct option_spec *spec, const char *value, size_t len,
-		     struct error *err)
+static int bad_value(const struct option_spec *spec, const char *value, size_t len, struct error *err)
 {
 	char word[96], all[640], hint[160];
 	const char *values = option_values(spec), *piece;
@@ -142,8 +140,7 @@ static int bad_value(const struct option_spec *spec, const char *value, size_t l
 			 nearest_hint(&nearest, "", hint, sizeof(hint)), all);
 }
 
-static int check_commas(const struct option_spec *spec, const char *value, uint64_t *ret_mask,
-			struct error *err)
+static int check_commas(const struct option_spec *spec, const char *value, uint64_t *ret_mask, struct error *err)
 {
 	uint64_t mask = 0;
 	size_t len;
@@ -161,8 +158,7 @@ static int check_commas(const struct option_spec *spec, const char *value, uint6
 	return 0;
 }
 
-static int check_range(const struct option_spec *spec, double number, double scale,
-		       struct error *err)
+static int check_range(const struct option_spec *spec, double number, double scale, struct error *err)
 {
 	double min = (double)spec->min, max = (double)spec->max;
 
@@ -171,14 +167,12 @@ static int check_range(const struct option_spec *spec, double number, double sca
 	if (number * scale >= min && number * scale <= (max > 0 ? max : 9e18))
 		return 0;
 	if (spec->max > 0 && spec->max < INT64_MAX)
-		return error_set(err, EINVAL, "--%s takes a number from %.15g to %.15g, not %.15g.", spec->name,
-				 min / scale, max / scale, number);
-	return error_set(err, EINVAL, "--%s takes a number %s, not %.15g.", spec->name,
-			 spec->min > 0 ? "above 0" : "from 0 on", number);
+		return error_set(err, EINVAL, "--%s takes a number from %.15g to %.15g, not %.15g.", spec->name, min / scale, max / scale,
+				 number);
+	return error_set(err, EINVAL, "--%s takes a number %s, not %.15g.", spec->name, spec->min > 0 ? "above 0" : "from 0 on", number);
 }
 
-static int read_integer(const struct option_spec *spec, const char *value, int64_t *ret,
-			struct error *err)
+static int read_integer(const struct option_spec *spec, const char *value, int64_t *ret, struct error *err)
 {
 	char *end;
 	long long number;
@@ -188,24 +182,20 @@ static int read_integer(const struct option_spec *spec, const char *value, int64
 	if (errno == ERANGE && !*end)
 		return error_set(err, EINVAL, "--%s: %s is beyond all numbers that can be counted to.", spec->name, value);
 	if (end == value || *end || errno)
-		return error_set(err, EINVAL, "--%s takes a whole number, not '%s'.", spec->name,
-				 value);
+		return error_set(err, EINVAL, "--%s takes a whole number, not '%s'.", spec->name, value);
 	*ret = number;
 	return check_range(spec, (double)number, 1, err);
 }
 
-static int read_seconds(const struct option_spec *spec, const char *value, int64_t *ret,
-			struct error *err)
+static int read_seconds(const struct option_spec *spec, const char *value, int64_t *ret, struct error *err)
 {
 	char *end;
 	double seconds = strtod(value, &end);
 
 	if (end == value || *end || !isfinite(seconds))
-		return error_set(err, EINVAL, "--%s takes a number of seconds, not '%s'.",
-				 spec->name, value);
+		return error_set(err, EINVAL, "--%s takes a number of seconds, not '%s'.", spec->name, value);
 	if (seconds > 9e9)
-		return error_set(err, EINVAL, "--%s: %s seconds is more than 285 years.",
-				 spec->name, value);
+		return error_set(err, EINVAL, "--%s: %s seconds is more than 285 years.", spec->name, value);
 	if (check_range(spec, seconds, 1e9, err) < 0)
 		return -EINVAL;
 	*ret = (int64_t)(seconds * 1e9);
@@ -213,8 +203,7 @@ static int read_seconds(const struct option_spec *spec, const char *value, int64
 }
 
 /* Checks the text and makes it a value of the option's type. */
-int option_read(const struct option_spec *spec, const char *text, struct option_value *ret,
-		struct error *err)
+int option_read(const struct option_spec *spec, const char *text, struct option_value *ret, struct error *err)
 {
 	const char *values = option_values(spec);
 
@@ -237,24 +226,14 @@ void option_store(const struct option_spec *spec, const struct option_value *val
 	struct option_texts *texts = field;
 
 	switch (spec->type) {
-	case OPTION_TEXT:
-		*(const char **)field = value->text;
-		break;
-	case OPTION_TEXTS:
-		texts->items[texts->count++] = value->text;
-		break;
+	case OPTION_TEXT: *(const char **)field = value->text; break;
+	case OPTION_TEXTS: texts->items[texts->count++] = value->text; break;
 	case OPTION_BOOL:
 		*(bool *)field = value->number == 0; /* "true" is the first of the values */
 		break;
 	case OPTION_INTEGER:
-	case OPTION_SECONDS:
-		*(int64_t *)field = value->number;
-		break;
-	case OPTION_CHOICE:
-		*(int *)field = (int)value->number;
-		break;
-	case OPTION_CHOICES:
-		*(uint64_t *)field = value->mask;
-		break;
+	case OPTION_SECONDS: *(int64_t *)field = value->number; break;
+	case OPTION_CHOICE: *(int *)field = (int)value->number; break;
+	case OPTION_CHOICES: *(uint64_t *)field = value->mask; break;
 	}
 }

@@ -25,8 +25,8 @@
 
 /* Registers by DWARF number, as unwinding counts them. */
 #define ARCH_DWARF_REGISTERS 17
-#define ARCH_DWARF_FRAME 6  /* rbp */
-#define ARCH_DWARF_STACK 7  /* rsp */
+#define ARCH_DWARF_FRAME 6   /* rbp */
+#define ARCH_DWARF_STACK 7   /* rsp */
 #define ARCH_DWARF_RETURN 16 /* rip */
 
 /* Relocations that fill the slots stubs jump through. */
@@ -40,8 +40,8 @@ static inline int arch_stub_slot(const uint8_t *code, size_t size, uint64_t addr
 		if (code[i] != 0xff || code[i + 1] != 0x25)
 			continue;
 		*ret = address + i + 6 +
-		       (uint64_t)(int64_t)(int32_t)((uint32_t)code[i + 2] | (uint32_t)code[i + 3] << 8 |
-						    (uint32_t)code[i + 4] << 16 | (uint32_t)code[i + 5] << 24);
+		       (uint64_t)(int64_t)(int32_t)((uint32_t)code[i + 2] | (uint32_t)code[i + 3] << 8 | (uint32_t)code[i + 4] << 16 |
+						    (uint32_t)code[i + 5] << 24);
 		return 1;
 	}
 	return 0;
@@ -50,7 +50,9 @@ static inline int arch_stub_slot(const uint8_t *code, size_t size, uint64_t addr
 /* Registers a perf sample carries, as the kernel numbers them, and in this order their
  * DWARF numbers: ax bx cx dx si di bp sp ip, r8 to r15. */
 #define ARCH_PERF_REGISTERS 0xff01ffull
+/* clang-format off */
 #define ARCH_PERF_TO_DWARF { 0, 3, 2, 1, 4, 5, 6, 7, 16, 8, 9, 10, 11, 12, 13, 14, 15 }
+/* clang-format on */
 
 static inline long arch_syscall(long number, long a, long b, long c, long d, long e, long f)
 {
@@ -93,7 +95,7 @@ static inline void arch_context_registers(const ucontext_t *context, uint64_t *r
 {
 	static const uint8_t order[ARCH_DWARF_REGISTERS] = {
 		REG_RAX, REG_RDX, REG_RCX, REG_RBX, REG_RSI, REG_RDI, REG_RBP, REG_RSP, REG_R8,
-		REG_R9, REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15, REG_RIP,
+		REG_R9,  REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15, REG_RIP,
 	};
 
 	for (unsigned i = 0; i < ARCH_DWARF_REGISTERS; i++)
@@ -188,7 +190,9 @@ static inline __attribute__((always_inline)) void arch_unwind_registers(uint64_t
 			 "movq %%r15, 120(%0)\n\t"
 			 "leaq 0(%%rip), %%rax\n\t"
 			 "movq %%rax, 128(%0)"
-			 : : "c"(registers) : "rax", "memory");
+			 :
+			 : "c"(registers)
+			 : "rax", "memory");
 }
 
 /* Reads whole 16-byte blocks around a text: harmless within a page, but nothing
@@ -212,8 +216,7 @@ static inline const char *arch_find_either(const char *p, const char *end, char 
 {
 	for (; end - p >= 16; p += 16) {
 		arch_block block = *(const arch_block *)p;
-		unsigned found = (unsigned)__builtin_ia32_pmovmskb128((arch_block)((block == arch_each(a)) |
-										   (block == arch_each(b))));
+		unsigned found = (unsigned)__builtin_ia32_pmovmskb128((arch_block)((block == arch_each(a)) | (block == arch_each(b))));
 
 		if (found)
 			return p + __builtin_ctz(found);
@@ -338,26 +341,26 @@ static inline void arch_copy(void *to, const void *from, size_t size)
 
 /* Defines function `name`, which asks `choose` (a hidden function with the same first two arguments) where to go on, and jumps there:
  * whoever is jumped to sees our caller as its own. */
-#define ARCH_JUMP_ENTRY(name, choose)                                                                         \
-	__asm__(".pushsection .text\n"                                                                        \
+#define ARCH_JUMP_ENTRY(name, choose) \
+	__asm__(".pushsection .text\n" \
 		".globl " #name "\n.type " #name ", @function\n.balign 16\n" #name ":\n.cfi_startproc\nendbr64\n" \
-		"pushq %rdi\n.cfi_adjust_cfa_offset 8\npushq %rsi\n.cfi_adjust_cfa_offset 8\n"               \
-		"subq $8, %rsp\n.cfi_adjust_cfa_offset 8\ncall " #choose "\n"                                 \
-		"addq $8, %rsp\n.cfi_adjust_cfa_offset -8\npopq %rsi\n.cfi_adjust_cfa_offset -8\n"           \
-		"popq %rdi\n.cfi_adjust_cfa_offset -8\njmp *%rax\n"                                           \
+		"pushq %rdi\n.cfi_adjust_cfa_offset 8\npushq %rsi\n.cfi_adjust_cfa_offset 8\n" \
+		"subq $8, %rsp\n.cfi_adjust_cfa_offset 8\ncall " #choose "\n" \
+		"addq $8, %rsp\n.cfi_adjust_cfa_offset -8\npopq %rsi\n.cfi_adjust_cfa_offset -8\n" \
+		"popq %rdi\n.cfi_adjust_cfa_offset -8\njmp *%rax\n" \
 		".cfi_endproc\n.size " #name ", . - " #name "\n.popsection\n")
 
 /* Defines `count` hidden functions of ARCH_STUB_SIZE bytes each, one behind the other from `name` on. Each asks `choose` (a hidden function
  * of the stub's number) where to go on, and jumps there with the arguments it got, as long as those are whole numbers or addresses. */
 #define ARCH_STUB_SIZE 16
-#define ARCH_STUBS(name, count, choose)                                                                      \
-	__asm__(".pushsection .text\n.hidden " #name "\n.globl " #name "\n.balign 16\n" #name ":\n"             \
-		".set .Lstub, 0\n.rept " #count "\n.balign 16\n.cfi_startproc\nendbr64\npushq $.Lstub\n"     \
-		"jmp .Lcommon_" #name "\n.cfi_endproc\n.set .Lstub, .Lstub + 1\n.endr\n"                      \
-		".Lcommon_" #name ":\n.cfi_startproc\n.cfi_def_cfa_offset 16\n"                               \
-		"pushq %rdi\npushq %rsi\npushq %rdx\npushq %rcx\npushq %r8\npushq %r9\n"                      \
-		".cfi_adjust_cfa_offset 48\nmovq 48(%rsp), %rdi\ncall " #choose "\n"                          \
-		"popq %r9\npopq %r8\npopq %rcx\npopq %rdx\npopq %rsi\npopq %rdi\naddq $8, %rsp\n"            \
+#define ARCH_STUBS(name, count, choose) \
+	__asm__(".pushsection .text\n.hidden " #name "\n.globl " #name "\n.balign 16\n" #name ":\n" \
+		".set .Lstub, 0\n.rept " #count "\n.balign 16\n.cfi_startproc\nendbr64\npushq $.Lstub\n" \
+		"jmp .Lcommon_" #name "\n.cfi_endproc\n.set .Lstub, .Lstub + 1\n.endr\n" \
+		".Lcommon_" #name ":\n.cfi_startproc\n.cfi_def_cfa_offset 16\n" \
+		"pushq %rdi\npushq %rsi\npushq %rdx\npushq %rcx\npushq %r8\npushq %r9\n" \
+		".cfi_adjust_cfa_offset 48\nmovq 48(%rsp), %rdi\ncall " #choose "\n" \
+		"popq %r9\npopq %r8\npopq %rcx\npopq %rdx\npopq %rsi\npopq %rdi\naddq $8, %rsp\n" \
 		".cfi_adjust_cfa_offset -56\njmp *%rax\n.cfi_endproc\n.popsection\n")
 
 #elif defined(__wasm32__)

@@ -21,7 +21,7 @@ static inline void arch_thread_dwarf(const arch_thread_registers *r, uint64_t *r
 {
 	const uint64_t order[ARCH_DWARF_REGISTERS] = {
 		r->rax, r->rdx, r->rcx, r->rbx, r->rsi, r->rdi, r->rbp, r->rsp, r->r8,
-		r->r9, r->r10, r->r11, r->r12, r->r13, r->r14, r->r15, r->rip,
+		r->r9,  r->r10, r->r11, r->r12, r->r13, r->r14, r->r15, r->rip,
 	};
 
 	memcpy(registers, order, sizeof(order));
@@ -106,7 +106,9 @@ static inline void arch_thread_enter(arch_thread_registers *r, uint64_t function
 
 /* What the kernel reads when a signal handler returns (struct rt_sigframe). The C library's
  * trampoline, which the handler returns to, is "mov $SYS_rt_sigreturn, %rax; syscall". */
+/* clang-format off */
 #define ARCH_TRAMPOLINE { 0x48, 0xc7, 0xc0, 0x0f, 0x00, 0x00, 0x00, 0x0f, 0x05 }
+/* clang-format on */
 #define ARCH_TRAMPOLINE_SIZE 9u
 
 struct arch_signal_frame {
@@ -136,12 +138,13 @@ static inline int arch_frame_returned(const arch_thread_registers *r, uint64_t f
 	return r->rsp == frame + 8;
 }
 
-#define ARCH_FRAME_EXTENDED 7u        /* extended registers; the stack segment is told and right */
-#define ARCH_FRAME_KEEP_STACK 0x7fu   /* no valid flags: the kernel leaves the alternate stack alone */
+#define ARCH_FRAME_EXTENDED 7u      /* extended registers; the stack segment is told and right */
+#define ARCH_FRAME_KEEP_STACK 0x7fu /* no valid flags: the kernel leaves the alternate stack alone */
 
-static inline void arch_frame_fill(struct arch_signal_frame *f, const arch_thread_registers *r, uint64_t trampoline,
-				   uint64_t vectors, uint64_t mask)
+static inline void arch_frame_fill(struct arch_signal_frame *f, const arch_thread_registers *r, uint64_t trampoline, uint64_t vectors,
+				   uint64_t mask)
 {
+	/* clang-format off */
 	*f = (struct arch_signal_frame){
 		.return_address = trampoline, .uc_flags = ARCH_FRAME_EXTENDED, .alternate_flags = ARCH_FRAME_KEEP_STACK,
 		.r8 = r->r8, .r9 = r->r9, .r10 = r->r10, .r11 = r->r11, .r12 = r->r12, .r13 = r->r13, .r14 = r->r14,
@@ -150,6 +153,7 @@ static inline void arch_frame_fill(struct arch_signal_frame *f, const arch_threa
 		.cs = (uint16_t)r->cs, .gs = (uint16_t)r->gs, .fs = (uint16_t)r->fs, .ss = (uint16_t)r->ss,
 		.vectors = vectors, .mask = mask,
 	};
+	/* clang-format on */
 }
 
 #define ARCH_VECTORS_SET 0x202 /* NT_X86_XSTATE: what ptrace calls them */
@@ -201,16 +205,16 @@ static inline uint32_t arch_vectors_for_frame(uint8_t *vectors, size_t size)
  * called. Without `detach` it is a borrowed thread that runs here: no name, no waiting, nothing
  * unmapped. */
 struct arch_visit {
-	uint64_t detach, self;           /* functions of the C library, in that process */
+	uint64_t detach, self; /* functions of the C library, in that process */
 	uint64_t dlopen, dlsym, dlerror, munmap;
 	uint64_t library, mode;
 	uint64_t function, argument;
 	int64_t result;
-	uint64_t message;                /* what dlerror() said */
-	uint32_t state;                  /* enum arch_visit_state */
+	uint64_t message; /* what dlerror() said */
+	uint32_t state;   /* enum arch_visit_state */
 	uint32_t leave;
 	uint64_t pages, pages_size;
-	uint64_t pause[2];               /* struct timespec */
+	uint64_t pause[2]; /* struct timespec */
 	uint32_t patience, padding;
 	char name[16];
 };
@@ -218,37 +222,38 @@ struct arch_visit {
 enum arch_visit_state { VISIT_NOT_BEGUN, VISIT_BEGUN, VISIT_DONE, VISIT_NO_LIBRARY, VISIT_NO_FUNCTION, VISIT_CANCELLED };
 
 _Static_assert(offsetof(struct arch_visit, library) == 48 && offsetof(struct arch_visit, state) == 96 &&
-	       offsetof(struct arch_visit, pages) == 104 && offsetof(struct arch_visit, patience) == 136 &&
-	       offsetof(struct arch_visit, name) == 144, "the assembly below counts on it");
+		       offsetof(struct arch_visit, pages) == 104 && offsetof(struct arch_visit, patience) == 136 &&
+		       offsetof(struct arch_visit, name) == 144,
+	       "the assembly below counts on it");
 
 /* The last bytes of the code: a function that returns nothing, for one that the C library does not
  * have. */
 #define ARCH_VISIT_NOTHING 3u
 
 /* Defines the bytes [name_begin, name_end), to be copied: they refer to nothing but their argument. */
-#define ARCH_VISIT_CODE(name)                                                                                         \
+#define ARCH_VISIT_CODE(name) \
 	__asm__(".pushsection .text\n.balign 16\n.hidden " #name "_begin\n.globl " #name "_begin\n" #name "_begin:\n" \
-		"endbr64\npushq %rbx\nmovq %rdi, %rbx\n"                                                               \
-		"cmpq $0, 0(%rbx)\nje 1f\n"                                                                            \
-		"movl $157, %eax\nmovl $15, %edi\nleaq 144(%rbx), %rsi\nsyscall\n" /* prctl(PR_SET_NAME) */            \
-		"call *8(%rbx)\nmovq %rax, %rdi\ncall *0(%rbx)\n"                                                      \
-		"1: movl $1, 96(%rbx)\n"                                                                               \
-		"movq 48(%rbx), %rdi\nmovq 56(%rbx), %rsi\ncall *16(%rbx)\n"                                           \
-		"testq %rax, %rax\njne 2f\n"                                                                           \
-		"call *32(%rbx)\nmovq %rax, 88(%rbx)\nmovl $3, 96(%rbx)\njmp 5f\n"                                     \
-		"2: movq %rax, %rdi\nmovq 64(%rbx), %rsi\ncall *24(%rbx)\n"                                            \
-		"testq %rax, %rax\njne 3f\n"                                                                           \
-		"call *32(%rbx)\nmovq %rax, 88(%rbx)\nmovl $4, 96(%rbx)\njmp 5f\n"                                     \
-		"3: cmpl $0, 100(%rbx)\nje 4f\nmovl $5, 96(%rbx)\njmp 5f\n"                                            \
-		"4: movq 72(%rbx), %rdi\ncall *%rax\ncltq\nmovq %rax, 80(%rbx)\nmovl $2, 96(%rbx)\n"                   \
-		"5: cmpq $0, 0(%rbx)\nje 7f\n"                                                                         \
-		"6: cmpl $0, 100(%rbx)\njne 8f\nsubl $1, 136(%rbx)\nje 7f\n"                                           \
-		"movl $35, %eax\nleaq 120(%rbx), %rdi\nxorl %esi, %esi\nsyscall\njmp 6b\n" /* nanosleep() */           \
-		"7: xorl %eax, %eax\npopq %rbx\nret\n"                                                                 \
-		"8: movq 40(%rbx), %rax\nmovq 104(%rbx), %rdi\nmovq 112(%rbx), %rsi\npopq %rbx\njmp *%rax\n"           \
-		"xorl %eax, %eax\nret\n"                                                                              \
-		".hidden " #name "_end\n.globl " #name "_end\n" #name "_end:\n.popsection\n");                        \
-	extern const uint8_t name##_begin[] __attribute__((visibility("hidden")));                                    \
+		"endbr64\npushq %rbx\nmovq %rdi, %rbx\n" \
+		"cmpq $0, 0(%rbx)\nje 1f\n" \
+		"movl $157, %eax\nmovl $15, %edi\nleaq 144(%rbx), %rsi\nsyscall\n" /* prctl(PR_SET_NAME) */ \
+		"call *8(%rbx)\nmovq %rax, %rdi\ncall *0(%rbx)\n" \
+		"1: movl $1, 96(%rbx)\n" \
+		"movq 48(%rbx), %rdi\nmovq 56(%rbx), %rsi\ncall *16(%rbx)\n" \
+		"testq %rax, %rax\njne 2f\n" \
+		"call *32(%rbx)\nmovq %rax, 88(%rbx)\nmovl $3, 96(%rbx)\njmp 5f\n" \
+		"2: movq %rax, %rdi\nmovq 64(%rbx), %rsi\ncall *24(%rbx)\n" \
+		"testq %rax, %rax\njne 3f\n" \
+		"call *32(%rbx)\nmovq %rax, 88(%rbx)\nmovl $4, 96(%rbx)\njmp 5f\n" \
+		"3: cmpl $0, 100(%rbx)\nje 4f\nmovl $5, 96(%rbx)\njmp 5f\n" \
+		"4: movq 72(%rbx), %rdi\ncall *%rax\ncltq\nmovq %rax, 80(%rbx)\nmovl $2, 96(%rbx)\n" \
+		"5: cmpq $0, 0(%rbx)\nje 7f\n" \
+		"6: cmpl $0, 100(%rbx)\njne 8f\nsubl $1, 136(%rbx)\nje 7f\n" \
+		"movl $35, %eax\nleaq 120(%rbx), %rdi\nxorl %esi, %esi\nsyscall\njmp 6b\n" /* nanosleep() */ \
+		"7: xorl %eax, %eax\npopq %rbx\nret\n" \
+		"8: movq 40(%rbx), %rax\nmovq 104(%rbx), %rdi\nmovq 112(%rbx), %rsi\npopq %rbx\njmp *%rax\n" \
+		"xorl %eax, %eax\nret\n" \
+		".hidden " #name "_end\n.globl " #name "_end\n" #name "_end:\n.popsection\n"); \
+	extern const uint8_t name##_begin[] __attribute__((visibility("hidden"))); \
 	extern const uint8_t name##_end[] __attribute__((visibility("hidden")))
 
 #else

@@ -63,8 +63,7 @@ int64_t clock_map_to_raw(struct clock_map *map, int64_t ticks)
 	i = find_segment(map, ticks);
 	a = &map->snapshots[i];
 	b = &map->snapshots[i + 1];
-	return a->raw + (int64_t)((__int128)(ticks - a->ticks) * (b->raw - a->raw) /
-				  (b->ticks - a->ticks));
+	return a->raw + (int64_t)((__int128)(ticks - a->ticks) * (b->raw - a->raw) / (b->ticks - a->ticks));
 }
 
 void clock_map_release(struct clock_map *map)
@@ -81,8 +80,7 @@ int clock_tsc_trusted(void)
 
 	if (!arch_cycles_invariant())
 		return 0;
-	fd = open("/sys/devices/system/clocksource/clocksource0/current_clocksource",
-		  O_RDONLY | O_CLOEXEC);
+	fd = open("/sys/devices/system/clocksource/clocksource0/current_clocksource", O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return 0;
 	n = read(fd, source, sizeof(source) - 1);

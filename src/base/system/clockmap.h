@@ -9,7 +9,7 @@
 
 struct clock_snapshot {
 	int64_t ticks;
-	int64_t raw;   /* MONOTONIC_RAW ns */
+	int64_t raw; /* MONOTONIC_RAW ns */
 	int64_t mono;
 	int64_t real;
 	int64_t error; /* ns between the readings before and after */
@@ -22,7 +22,9 @@ struct clock_map {
 	size_t last; /* segment used last: times come nearly in order */
 };
 
+/* clang-format off */
 #define CLOCK_MAP_INIT { NULL, 0, 0, 0 }
+/* clang-format on */
 
 /* Snapshots must be added in increasing order of ticks; -EINVAL otherwise. */
 int clock_map_add(struct clock_map *map, const struct clock_snapshot *snapshot);

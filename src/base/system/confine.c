@@ -33,18 +33,20 @@ struct path_beneath {
 	int32_t fd;
 } __attribute__((packed));
 
+/* clang-format off */
 enum file_right {
 	FS_EXECUTE = 1 << 0, FS_WRITE_FILE = 1 << 1, FS_READ_FILE = 1 << 2, FS_READ_DIR = 1 << 3, FS_REMOVE_DIR = 1 << 4,
 	FS_REMOVE_FILE = 1 << 5, FS_MAKE_DIR = 1 << 7, FS_MAKE_REG = 1 << 8, FS_TRUNCATE = 1 << 14
 };
+/* clang-format on */
 
 #define FS_OF_VERSION_1 ((1u << 13) - 1)
 #define FS_OF_VERSION_2 ((1u << 14) - 1) /* and to move files to other folders */
 #define FS_OF_VERSION_3 ((1u << 15) - 1) /* and to truncate */
 #define FS_OF_VERSION_5 ((1u << 16) - 1) /* and ioctl() of devices */
 #define FS_OF_FILES (FS_EXECUTE | FS_WRITE_FILE | FS_READ_FILE | FS_TRUNCATE)
-#define NET_TCP 3u            /* bind and connect */
-#define SCOPES 3u             /* abstract sockets, and signals to processes that are not confined with this one */
+#define NET_TCP 3u /* bind and connect */
+#define SCOPES 3u  /* abstract sockets, and signals to processes that are not confined with this one */
 
 int confine_landlock_version(void)
 {
@@ -88,8 +90,10 @@ void confine_allow_folder_of(struct confinement *c, unsigned access, const char 
 
 void confine_allow_usual(struct confinement *c)
 {
+	/* clang-format off */
 	static const char *const read[] = { "/usr", "/lib", "/lib64", "/etc/localtime", "/etc/passwd", "/etc/nsswitch.conf", "/etc/ld.so.cache", "/etc/locale.alias",
 					    "/sys/devices/system/cpu", "/proc/self", "/dev/urandom", "/dev/random" };
+	/* clang-format on */
 	static const char *const temporary[] = { "/tmp", "/var/tmp", "/usr/tmp", "/dev/shm" };
 	static const char *const named[] = { "TMPDIR", "SQLITE_TMPDIR" };
 
@@ -146,11 +150,13 @@ static bool add_place(int ruleset, const struct confine_place *place, uint64_t k
 static void confine_files(const struct confinement *c)
 {
 	int version = confine_landlock_version(), fd;
-	struct ruleset_attributes attributes = { .files = known_rights(version), .net = version >= 4 ? NET_TCP : 0,
+	struct ruleset_attributes attributes = { .files = known_rights(version),
+						 .net = version >= 4 ? NET_TCP : 0,
 						 .scoped = version >= 6 ? SCOPES : 0 };
 	bool complete = true;
-	size_t size = version >= 6 ? sizeof(attributes) : version >= 4 ? offsetof(struct ruleset_attributes, scoped) :
-								   offsetof(struct ruleset_attributes, net);
+	size_t size = version >= 6 ? sizeof(attributes) :
+		      version >= 4 ? offsetof(struct ruleset_attributes, scoped) :
+				     offsetof(struct ruleset_attributes, net);
 
 	/* With a place left out what is allowed would be refused. */
 	if (version < 1 || c->count > CONFINE_MOST_PLACES)

@@ -24,9 +24,11 @@
 #define THIS_ARCHITECTURE AUDIT_ARCH_AARCH64
 #endif
 
-#define NEW_NAMESPACES (CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET | 0x80u /* of time */)
+#define NEW_NAMESPACES \
+	(CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET | 0x80u /* of time */)
 
 /* Calls that headers of the machine that compiles may lack; all architectures have the same number. */
+/* clang-format off */
 enum new_call {
 	CALL_OPEN_TREE = 428, CALL_MOVE_MOUNT, CALL_FSOPEN, CALL_FSCONFIG, CALL_FSMOUNT, CALL_FSPICK, CALL_PIDFD_GETFD = 438,
 	CALL_PROCESS_MADVISE = 440, CALL_MOUNT_SETATTR = 442, CALL_PROCESS_MRELEASE = 448, CALL_IO_URING_SETUP = 425, CALL_IO_URING_ENTER,
@@ -60,6 +62,7 @@ static const uint32_t refused[] = {
 	SYS_iopl, SYS_ioperm, SYS_modify_ldt,
 #endif
 };
+/* clang-format on */
 
 #define REFUSED COUNT_OF(refused)
 #define MOST_STEPS (REFUSED * 2 + 64)

@@ -43,8 +43,7 @@ static int is_privileged(int fd)
 		return 1;
 	if ((st.st_mode & S_ISGID) && (st.st_mode & S_IXGRP) && st.st_gid != gid)
 		return 1;
-	return uid != 0 && syscall(SYS_fgetxattr, fd, "security.capability", capability,
-				   sizeof(capability)) > 0;
+	return uid != 0 && syscall(SYS_fgetxattr, fd, "security.capability", capability, sizeof(capability)) > 0;
 }
 
 struct image {
@@ -90,8 +89,8 @@ static void find_strings(struct image *image)
 	Elf64_Dyn entry;
 
 	for (uint64_t i = 0; i < image->dynamic_count; i++) {
-		if (read_at(image->fd, &entry, sizeof(entry), image->dynamic_offset + i * sizeof(entry)) !=
-			    (long)sizeof(entry) || entry.d_tag == DT_NULL)
+		if (read_at(image->fd, &entry, sizeof(entry), image->dynamic_offset + i * sizeof(entry)) != (long)sizeof(entry) ||
+		    entry.d_tag == DT_NULL)
 			break;
 		if (entry.d_tag == DT_STRTAB)
 			image->strings = file_offset(image, entry.d_un.d_ptr);
@@ -114,12 +113,11 @@ static int needs_asan(const struct image *image)
 	Elf64_Dyn entry;
 
 	for (uint64_t i = 0; image->strings && i < image->dynamic_count; i++) {
-		if (read_at(image->fd, &entry, sizeof(entry), image->dynamic_offset + i * sizeof(entry)) !=
-			    (long)sizeof(entry) || entry.d_tag == DT_NULL)
+		if (read_at(image->fd, &entry, sizeof(entry), image->dynamic_offset + i * sizeof(entry)) != (long)sizeof(entry) ||
+		    entry.d_tag == DT_NULL)
 			break;
-		if (entry.d_tag == DT_NEEDED &&
-		    (string_starts_with(image, entry.d_un.d_val, "libasan.so") ||
-		     string_starts_with(image, entry.d_un.d_val, "libclang_rt.asan")))
+		if (entry.d_tag == DT_NEEDED && (string_starts_with(image, entry.d_un.d_val, "libasan.so") ||
+						 string_starts_with(image, entry.d_un.d_val, "libclang_rt.asan")))
 			return 1;
 	}
 	return 0;
@@ -156,8 +154,7 @@ static enum elf_peek_kind peek_elf64(struct image *image)
 	}
 	find_strings(image);
 	/* The dynamic linker itself, run as a program, preloads all the same. */
-	if (kind == ELF_PEEK_STATIC && image->soname &&
-	    string_starts_with(image, image->soname - 1, "ld-linux"))
+	if (kind == ELF_PEEK_STATIC && image->soname && string_starts_with(image, image->soname - 1, "ld-linux"))
 		return ELF_PEEK_OK;
 	if (kind == ELF_PEEK_OK && needs_asan(image))
 		return ELF_PEEK_ASAN;
@@ -228,28 +225,17 @@ enum elf_peek_kind elf_peek_path(const char *path)
 const char *elf_peek_reason(enum elf_peek_kind kind)
 {
 	switch (kind) {
-	case ELF_PEEK_OK:
-		return "can be traced";
-	case ELF_PEEK_UNREADABLE:
-		return "cannot be read";
-	case ELF_PEEK_FOREIGN:
-		return "is not an ELF program";
-	case ELF_PEEK_STATIC:
-		return "is statically linked";
-	case ELF_PEEK_32BIT:
-		return "is a 32-bit program";
-	case ELF_PEEK_MACHINE:
-		return "is made for another CPU";
-	case ELF_PEEK_OTHER_LIBC:
-		return "is linked with another C library than glibc";
-	case ELF_PEEK_ASAN:
-		return "is built with AddressSanitizer, which refuses preloaded libraries";
-	case ELF_PEEK_SMALL_STACK:
-		return "has a limit on its stack ('ulimit -s') that leaves no room for the agent";
-	case ELF_PEEK_PRIVILEGED:
-		return "runs with raised privileges (setuid, setgid or capabilities)";
-	default:
-		return "is of an unknown kind";
+	case ELF_PEEK_OK: return "can be traced";
+	case ELF_PEEK_UNREADABLE: return "cannot be read";
+	case ELF_PEEK_FOREIGN: return "is not an ELF program";
+	case ELF_PEEK_STATIC: return "is statically linked";
+	case ELF_PEEK_32BIT: return "is a 32-bit program";
+	case ELF_PEEK_MACHINE: return "is made for another CPU";
+	case ELF_PEEK_OTHER_LIBC: return "is linked with another C library than glibc";
+	case ELF_PEEK_ASAN: return "is built with AddressSanitizer, which refuses preloaded libraries";
+	case ELF_PEEK_SMALL_STACK: return "has a limit on its stack ('ulimit -s') that leaves no room for the agent";
+	case ELF_PEEK_PRIVILEGED: return "runs with raised privileges (setuid, setgid or capabilities)";
+	default: return "is of an unknown kind";
 	}
 }
 

@@ -7,10 +7,10 @@
 #define SONDE_BASE_SYSTEM_ELF_PEEK_H
 
 enum elf_peek_kind {
-	ELF_PEEK_OK = 0,      /* dynamically linked, 64-bit, this machine, glibc */
-	ELF_PEEK_UNREADABLE,  /* cannot be opened or read (execute-only, gone) */
-	ELF_PEEK_FOREIGN,     /* neither ELF nor a script: the kernel decides */
-	ELF_PEEK_STATIC,      /* no dynamic linker */
+	ELF_PEEK_OK = 0,     /* dynamically linked, 64-bit, this machine, glibc */
+	ELF_PEEK_UNREADABLE, /* cannot be opened or read (execute-only, gone) */
+	ELF_PEEK_FOREIGN,    /* neither ELF nor a script: the kernel decides */
+	ELF_PEEK_STATIC,     /* no dynamic linker */
 	ELF_PEEK_32BIT,
 	ELF_PEEK_MACHINE,     /* made for another CPU */
 	ELF_PEEK_OTHER_LIBC,  /* musl or bionic */

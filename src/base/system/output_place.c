@@ -30,8 +30,9 @@ static bool is_trusted(const struct stat *folder, const struct stat *link)
 
 static int refuse(const struct walk *w, const char *name)
 {
-	return error_set(w->err, EPERM, "'%s' cannot be written: '%s' is a link that another user may have put there; name what it leads to",
-			 w->path, name);
+	return error_set(w->err, EPERM,
+			 "'%s' cannot be written: '%s' is a link that another user may have put there; name what it leads to", w->path,
+			 name);
 }
 
 /* Where the link leads to; 1 when another user may have made it. */
@@ -151,7 +152,8 @@ static int name_path(struct output_place *p)
 	if (len <= 0)
 		return 0;
 	folder[len] = '\0';
-	return (size_t)snprintf(p->path, sizeof(p->path), "%s%s%s", folder, len > 1 ? "/" : "", p->name) < sizeof(p->path) ? 0 : -ENAMETOOLONG;
+	return (size_t)snprintf(p->path, sizeof(p->path), "%s%s%s", folder, len > 1 ? "/" : "", p->name) < sizeof(p->path) ? 0 :
+															     -ENAMETOOLONG;
 }
 
 int output_place_find(struct output_place *ret, const char *path, struct error *err)

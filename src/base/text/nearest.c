@@ -32,10 +32,9 @@ unsigned edit_distance(const char *a, size_t a_len, const char *b, size_t b_len)
 	for (i = 1; i <= a_len; i++) {
 		row[0] = (unsigned)i;
 		for (j = 1; j <= b_len; j++) {
-			row[j] = min3(last[j] + 1, row[j - 1] + 1,
-				      last[j - 1] + !same_letter(a[i - 1], b[j - 1]));
-			if (i > 1 && j > 1 && same_letter(a[i - 1], b[j - 2]) &&
-			    same_letter(a[i - 2], b[j - 1]) && before[j - 2] + 1 < row[j])
+			row[j] = min3(last[j] + 1, row[j - 1] + 1, last[j - 1] + !same_letter(a[i - 1], b[j - 1]));
+			if (i > 1 && j > 1 && same_letter(a[i - 1], b[j - 2]) && same_letter(a[i - 2], b[j - 1]) &&
+			    before[j - 2] + 1 < row[j])
 				row[j] = before[j - 2] + 1;
 		}
 		spare = before;

@@ -80,7 +80,8 @@ static bool is_assigned(const char *word, bool is_line, size_t at, struct assign
 		ret->end = strlen(word); /* the rest of its word, whatever is in it */
 	else
 		ret->end = value_end(word, ret->begin);
-	return ret->end > ret->begin && (!secret_name_is_weak(word + begin, len) || !says_nothing(word + ret->begin, ret->end - ret->begin));
+	return ret->end > ret->begin &&
+	       (!secret_name_is_weak(word + begin, len) || !says_nothing(word + ret->begin, ret->end - ret->begin));
 }
 
 static int put_without_assigned(const char *word, bool is_line, struct buf *ret, size_t *replaced)

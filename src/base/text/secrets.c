@@ -55,8 +55,10 @@ static void plain_name(const char *name, size_t len, char *ret, size_t *ret_last
 
 /* Words that are secrets in whatever name, and those that are when a name ends with them: --max-tokens, --tokenizer and
  * --key-padding are none. */
+/* clang-format off */
 static const char *const always[] = { "secret", "password", "passwd", "passphrase", "credential", "apikey", "privatekey", "accesskey",
 				      "authtoken", "accesstoken", "signingkey", "encryptionkey", "authorization", NULL };
+/* clang-format on */
 static const char *const at_end[] = { "token", "key", "auth", "pass", "cred", "creds", "cookie", "jwt", NULL };
 
 static bool always_secret(const char *name, size_t len)
@@ -120,9 +122,10 @@ static bool is_known_key(const char *text, size_t len)
 		const char *begin;
 		size_t least;
 	} keys[] = {
-		{ "AKIA", 16 }, { "ASIA", 16 }, { "AIza", 30 }, { "ghp_", 20 }, { "gho_", 20 }, { "ghu_", 20 }, { "ghs_", 20 }, { "ghr_", 20 },
-		{ "github_pat_", 20 }, { "glpat-", 16 }, { "hf_", 20 }, { "sk-", 20 }, { "sk_live_", 16 }, { "xoxb-", 16 }, { "xoxp-", 16 },
-		{ "xoxa-", 16 }, { "nvapi-", 20 }, { "npm_", 30 }, { "pypi-", 30 }, { "dckr_pat_", 20 },
+		{ "AKIA", 16 },  { "ASIA", 16 },   { "AIza", 30 },     { "ghp_", 20 },        { "gho_", 20 },
+		{ "ghu_", 20 },  { "ghs_", 20 },   { "ghr_", 20 },     { "github_pat_", 20 }, { "glpat-", 16 },
+		{ "hf_", 20 },   { "sk-", 20 },    { "sk_live_", 16 }, { "xoxb-", 16 },       { "xoxp-", 16 },
+		{ "xoxa-", 16 }, { "nvapi-", 20 }, { "npm_", 30 },     { "pypi-", 30 },       { "dckr_pat_", 20 },
 	};
 
 	for (size_t i = 0; i < COUNT_OF(keys); i++) {
@@ -198,6 +201,7 @@ bool secret_value(const char *text, size_t len)
 
 /* Names as they are, and beginnings (that end with '*'). What the program itself, or a library that it may use, looks at;
  * where and as what it ran. */
+/* clang-format off */
 static const char *const explaining[] = {
 	"PATH", "LD_*", "LANG", "LC_*", "TZ", "TERM", "SHELL", "HOME", "USER", "LOGNAME", "HOSTNAME", "TMPDIR", "TMP", "TEMP", "XDG_RUNTIME_DIR",
 	"PYTHON*", "VIRTUAL_ENV", "CONDA_PREFIX", "CONDA_DEFAULT_ENV", "JAVA_TOOL_OPTIONS", "JULIA_*", "GOMAXPROCS", "GOGC", "GOMEMLIMIT", "GODEBUG",
@@ -213,6 +217,7 @@ static const char *const explaining[] = {
 	"MASTER_ADDR", "MASTER_PORT", "SLURM_*", "PMI_*", "PMIX_*", "PMI2_*", "OMPI_*", "MPI_*", "MPICH_*", "I_MPI_*", "MV2_*", "HYDRA_*",
 	"PALS_*", "PBS_*", "LSB_*", "FLUX_*", "SONDE_*", "NSYS_*", NULL
 };
+/* clang-format on */
 
 /* With the token of SONDE_SESSION a process may take part in a recording; the others are Terraform's. */
 static const char *const never[] = { "SONDE_SESSION", "TF_VAR_*", "TF_CLI_*", NULL };
@@ -222,8 +227,8 @@ static bool is_listed(const char *name, size_t len, const char *const *list)
 	for (const char *const *word = list; *word; word++) {
 		size_t size = strlen(*word);
 
-		if ((*word)[size - 1] == '*' ? len >= size && strncmp(*word, name, size - 1) == 0
-					     : len == size && strncmp(*word, name, size) == 0)
+		if ((*word)[size - 1] == '*' ? len >= size && strncmp(*word, name, size - 1) == 0 :
+					       len == size && strncmp(*word, name, size) == 0)
 			return true;
 	}
 	return false;

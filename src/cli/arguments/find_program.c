@@ -29,8 +29,7 @@ static int explain(const char *path, int reason, struct error *err)
 	if (reason == EISDIR)
 		return error_set(err, reason, "'%s' is a folder, not a program.", path);
 	if (reason == EACCES)
-		return error_set(err, reason, "'%s' is not executable; 'chmod +x %s' would make it so.",
-				 path, path);
+		return error_set(err, reason, "'%s' is not executable; 'chmod +x %s' would make it so.", path, path);
 	return error_set_errno(err, reason, "The program '%s' cannot be run", path);
 }
 
@@ -57,8 +56,7 @@ static int search_path(const char *name, char *ret_path, size_t path_size, struc
 	if (found == EACCES)
 		return explain(denied, found, err);
 	return error_set(err, ENOENT, "There is no program '%s' in PATH%s", name,
-			 cannot_run(name) == 0 ? "; './' before its name takes the one in this folder."
-					       : ".");
+			 cannot_run(name) == 0 ? "; './' before its name takes the one in this folder." : ".");
 }
 
 int find_program(const char *name, char *ret_path, size_t path_size, struct error *err)

@@ -35,15 +35,13 @@ static int expand_variable(const char **at, struct buf *out, struct error *err)
 
 	name = *at + 3; /* behind "%q{" */
 	if ((*at)[2] != '{' || !end || end == name || (size_t)(end - name) >= sizeof(variable))
-		return error_set(err, EINVAL,
-				 "The output name has %%q without {NAME}: write %%q{NAME}.");
+		return error_set(err, EINVAL, "The output name has %%q without {NAME}: write %%q{NAME}.");
 	memcpy(variable, name, (size_t)(end - name));
 	variable[end - name] = '\0';
 	value = getenv(variable);
 	if (!value)
-		return error_set(err, EINVAL,
-				 "The output name asks for %%q{%s}, but %s is not set in the environment.",
-				 variable, variable);
+		return error_set(err, EINVAL, "The output name asks for %%q{%s}, but %s is not set in the environment.", variable,
+				 variable);
 	*at = end + 1;
 	return buf_puts(out, value);
 }
@@ -78,7 +76,8 @@ static int expand_macro(const char **at, struct expansion *e, struct buf *out, s
 	}
 	return error_set(err, EINVAL,
 			 "The output name has '%%%.1s', which is no macro: "
-			 "%%h, %%p, %%q{NAME}, %%n and %%%% are.", letter ? &letter : "");
+			 "%%h, %%p, %%q{NAME}, %%n and %%%% are.",
+			 letter ? &letter : "");
 }
 
 static int expand(const char *name, struct expansion *e, struct buf *out, struct error *err)
@@ -250,8 +249,8 @@ static int find_path(const char *name, struct expansion *e, struct buf *path, st
 	return error_set(err, EEXIST, "All numbers for '%s' are taken.", name ? name : DEFAULT_NAME);
 }
 
-int output_name_path(const char *name, enum output_style style, pid_t pid, int first_number, char *ret_path,
-		     size_t path_size, struct error *err)
+int output_name_path(const char *name, enum output_style style, pid_t pid, int first_number, char *ret_path, size_t path_size,
+		     struct error *err)
 {
 	struct expansion e = { .style = style, .pid = pid, .number = first_number > 0 ? first_number : 1 };
 	CLEANUP(buf_release) struct buf path = BUF_INIT;
@@ -263,26 +262,28 @@ int output_name_path(const char *name, enum output_style style, pid_t pid, int f
 	return e.has_number || e.may_clash ? e.number : 0;
 }
 
-static int name_for_sonde(const struct profile_options *options, pid_t pid, int first_number, char *ret_path,
-			  size_t path_size, struct error *err)
+static int name_for_sonde(const struct profile_options *options, pid_t pid, int first_number, char *ret_path, size_t path_size,
+			  struct error *err)
 {
 	return output_name_path(options->output, OUTPUT_SONDE, pid, first_number, ret_path, path_size, err);
 }
 
-static int name_for_nsys(const struct profile_options *options, pid_t pid, int first_number, char *ret_path,
-			 size_t path_size, struct error *err)
+static int name_for_nsys(const struct profile_options *options, pid_t pid, int first_number, char *ret_path, size_t path_size,
+			 struct error *err)
 {
 	return output_name_path(options->output, OUTPUT_NSYS, pid, first_number, ret_path, path_size, err);
 }
 
-static int name_for_nvprof(const struct profile_options *options, pid_t pid, int first_number, char *ret_path,
-			   size_t path_size, struct error *err)
+static int name_for_nvprof(const struct profile_options *options, pid_t pid, int first_number, char *ret_path, size_t path_size,
+			   struct error *err)
 {
 	return output_name_path(options->output, OUTPUT_NVPROF, pid, first_number, ret_path, path_size, err);
 }
 
 output_name_fn *const output_names[OUTPUT_STYLES] = {
-	[OUTPUT_SONDE] = name_for_sonde, [OUTPUT_NSYS] = name_for_nsys, [OUTPUT_NVPROF] = name_for_nvprof,
+	[OUTPUT_SONDE] = name_for_sonde,
+	[OUTPUT_NSYS] = name_for_nsys,
+	[OUTPUT_NVPROF] = name_for_nvprof,
 };
 
 int output_name_expand(const char *name, pid_t pid, char *ret, size_t size, struct error *err)

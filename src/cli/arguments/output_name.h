@@ -24,12 +24,12 @@ enum output_style { OUTPUT_SONDE, OUTPUT_NSYS, OUTPUT_NVPROF, OUTPUT_STYLES };
 int output_name_check(const char *name, enum output_style style, struct error *err);
 
 /* The absolute path for a name; see output_path in record/profile_options.h. */
-int output_name_path(const char *name, enum output_style style, pid_t pid, int first_number, char *ret_path,
-		     size_t path_size, struct error *err);
+int output_name_path(const char *name, enum output_style style, pid_t pid, int first_number, char *ret_path, size_t path_size,
+		     struct error *err);
 
 /* The same, for profile_options.output_path. */
-typedef int output_name_fn(const struct profile_options *options, pid_t pid, int first_number, char *ret_path,
-			   size_t path_size, struct error *err);
+typedef int output_name_fn(const struct profile_options *options, pid_t pid, int first_number, char *ret_path, size_t path_size,
+			   struct error *err);
 extern output_name_fn *const output_names[OUTPUT_STYLES];
 
 /* A name that stands for a folder ("", "a/", ".", "a/.."): the report in it has its default name. */

@@ -9,11 +9,12 @@ struct string_list {
 	size_t count;
 };
 
+/* clang-format off */
 #define STRING_LIST_INIT { NULL, 0 }
+/* clang-format on */
 
 int string_list_add(struct string_list *list, const char *text, size_t len);
-int string_list_addf(struct string_list *list, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
+int string_list_addf(struct string_list *list, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void string_list_release(struct string_list *list);
 
 #endif

@@ -1,7 +1,6 @@
 #include "cli/arguments/trace_list.h"
 
-#define TRACE_SOURCE(id, name, state, implies, description) \
-	[TRACE_##id] = { name, TRACE_STATE_##state, implies, description },
+#define TRACE_SOURCE(id, name, state, implies, description) [TRACE_##id] = { name, TRACE_STATE_##state, implies, description },
 const struct trace_list_entry trace_list[TRACE_SOURCE_COUNT] = {
 #include "fmt/trace_sources.def"
 };
@@ -17,7 +16,7 @@ void trace_list_print(FILE *out)
 
 	fputs("Sources for --trace, separated by commas:\n\n", out);
 	for (entry = trace_list; entry < trace_list + TRACE_SOURCE_COUNT; entry++)
-		fprintf(out, "  %-19s %-16s %s%s%s\n", entry->name, states[entry->state],
-			entry->description, *entry->implies ? "; implies " : "", entry->implies);
+		fprintf(out, "  %-19s %-16s %s%s%s\n", entry->name, states[entry->state], entry->description,
+			*entry->implies ? "; implies " : "", entry->implies);
 	fprintf(out, "  %-19s %-16s %s\n", "none", states[TRACE_STATE_BUILT], "nothing at all");
 }

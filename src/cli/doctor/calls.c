@@ -27,10 +27,12 @@ static int close_result(int fd)
 
 static int try_perf_event(uint32_t type, uint64_t config)
 {
+	/* clang-format off */
 	struct perf_event_attr attr = {
 		.type = type, .size = sizeof(attr), .config = config, .disabled = 1,
 		.exclude_kernel = 1, .exclude_hv = 1,
 	};
+	/* clang-format on */
 
 	return close_result((int)syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC));
 }
@@ -50,9 +52,8 @@ static int try_abstract_socket(void)
 	if (server < 0)
 		return -errno;
 	client = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
-	if (client < 0 || bind(server, (struct sockaddr *)&address, sizeof(address.sun_family)) < 0 ||
-	    listen(server, 1) < 0 || getsockname(server, (struct sockaddr *)&address, &len) < 0 ||
-	    connect(client, (struct sockaddr *)&address, len) < 0)
+	if (client < 0 || bind(server, (struct sockaddr *)&address, sizeof(address.sun_family)) < 0 || listen(server, 1) < 0 ||
+	    getsockname(server, (struct sockaddr *)&address, &len) < 0 || connect(client, (struct sockaddr *)&address, len) < 0)
 		r = -errno;
 	if (client >= 0)
 		close(client);

@@ -84,8 +84,7 @@ static double cpu_limit(const struct doctor_host *host)
 
 	if (own_group(host, "", group, sizeof(group))) {
 		snprintf(path, sizeof(path), "/sys/fs/cgroup%s/cpu.max", group);
-		if (doctor_read(host, path, text, sizeof(text)) &&
-		    sscanf(text, "%lld %lld", &quota, &period) == 2 && period > 0)
+		if (doctor_read(host, path, text, sizeof(text)) && sscanf(text, "%lld %lld", &quota, &period) == 2 && period > 0)
 			return (double)quota / (double)period;
 	}
 	if (doctor_read_number(host, "/sys/fs/cgroup/cpu/cpu.cfs_quota_us", &quota) && quota > 0 &&
@@ -104,8 +103,7 @@ void doctor_probe_cgroup(const struct doctor_host *host, struct doctor_answer *r
 	if (cpus >= 0)
 		snprintf(cpu_text, sizeof(cpu_text), "CPU limit %.2g", cpus);
 	if (memory >= 0 && memory < RECORDER_NEEDS)
-		doctor_say(ret, DOCTOR_PARTLY, "%s: the recorder needs up to 200 MB beside the program",
-			   memory_text);
+		doctor_say(ret, DOCTOR_PARTLY, "%s: the recorder needs up to 200 MB beside the program", memory_text);
 	else
 		doctor_say(ret, DOCTOR_OK, "%s, %s", memory_text, cpu_text);
 }
@@ -124,9 +122,8 @@ void doctor_probe_disk(const struct doctor_host *host, struct doctor_answer *ret
 	if (least < 256 * MEGABYTE)
 		least = 256 * MEGABYTE;
 	if (free_bytes < least)
-		doctor_say(ret, DOCTOR_NO, "%.0f MB free in '%.200s'; recording stops below %.0f MB",
-			   free_bytes / MEGABYTE, host->folder, least / MEGABYTE);
+		doctor_say(ret, DOCTOR_NO, "%.0f MB free in '%.200s'; recording stops below %.0f MB", free_bytes / MEGABYTE, host->folder,
+			   least / MEGABYTE);
 	else
-		doctor_say(ret, DOCTOR_OK, "%.1f GB free in '%.200s'", free_bytes / MEGABYTE / 1024,
-			   host->folder);
+		doctor_say(ret, DOCTOR_OK, "%.1f GB free in '%.200s'", free_bytes / MEGABYTE / 1024, host->folder);
 }

@@ -10,10 +10,9 @@
 #include "base/macros.h"
 #include "cli/help/help.h"
 
-#define ADD_CAPABILITY(name) \
-	.docker = "docker run --cap-add=" name, \
-	.kubernetes = "securityContext: {capabilities: {add: [" name "]}}"
+#define ADD_CAPABILITY(name) .docker = "docker run --cap-add=" name, .kubernetes = "securityContext: {capabilities: {add: [" name "]}}"
 
+/* clang-format off */
 const struct doctor_check doctor_checks[] = {
 	{ "agent library", "recording anything inside the program", true, doctor_probe_agent,
 	  { .host = "keep libsonde.so beside the sonde binary, or run 'make install'" } },
@@ -94,6 +93,7 @@ const struct doctor_check doctor_checks[] = {
 	{ "GPU metrics", "hardware metrics of GPUs over time (--gpu-metrics-devices)", false, doctor_probe_gpu_metrics,
 	  { .host = "what --gpu-metrics-devices=help says for each GPU" } },
 };
+/* clang-format on */
 
 const size_t doctor_check_count = COUNT_OF(doctor_checks);
 
@@ -159,8 +159,7 @@ bool doctor_exists(const struct doctor_host *host, const char *path)
 	return access(full, F_OK) == 0;
 }
 
-bool doctor_read_key(const struct doctor_host *host, const char *path, const char *key, char *ret,
-		     size_t size)
+bool doctor_read_key(const struct doctor_host *host, const char *path, const char *key, char *ret, size_t size)
 {
 	FILE *file = open_under_root(host, path);
 	size_t key_len = strlen(key);
@@ -191,7 +190,9 @@ bool doctor_has_capability(const struct doctor_host *host, enum doctor_capabilit
 }
 
 static const char *const verdict_words[] = {
-	[DOCTOR_OK] = "ok", [DOCTOR_PARTLY] = "partly", [DOCTOR_NO] = "no",
+	[DOCTOR_OK] = "ok",
+	[DOCTOR_PARTLY] = "partly",
+	[DOCTOR_NO] = "no",
 };
 
 static void print_line(FILE *out, const char *label, const char *text)
@@ -200,8 +201,7 @@ static void print_line(FILE *out, const char *label, const char *text)
 		fprintf(out, "%33s%s%s\n", "", label, text);
 }
 
-static void print_check(FILE *out, const struct doctor_check *check,
-			const struct doctor_answer *answer)
+static void print_check(FILE *out, const struct doctor_check *check, const struct doctor_answer *answer)
 {
 	fprintf(out, "%-23s %-8s %s\n", check->name, verdict_words[answer->verdict], answer->reason);
 	if (answer->verdict == DOCTOR_OK)
@@ -229,9 +229,8 @@ void doctor_print_table(FILE *out, const struct doctor_host *host, int *ret_miss
 		count[answer.verdict]++;
 		missing += answer.verdict == DOCTOR_NO && doctor_checks[i].required;
 	}
-	fprintf(out, "\n%d ok, %d partly, %d no. %s\n", count[DOCTOR_OK], count[DOCTOR_PARTLY],
-		count[DOCTOR_NO], missing ? "Nothing can be recorded until what recording needs is allowed."
-					  : "Programs can be recorded on this machine.");
+	fprintf(out, "\n%d ok, %d partly, %d no. %s\n", count[DOCTOR_OK], count[DOCTOR_PARTLY], count[DOCTOR_NO],
+		missing ? "Nothing can be recorded until what recording needs is allowed." : "Programs can be recorded on this machine.");
 	*ret_missing = missing;
 }
 
@@ -246,8 +245,7 @@ static void print_json_text(FILE *out, const char *key, const char *text, const 
 	fputs(end, out);
 }
 
-static void print_json_check(FILE *out, const struct doctor_check *check,
-			     const struct doctor_answer *answer)
+static void print_json_check(FILE *out, const struct doctor_check *check, const struct doctor_answer *answer)
 {
 	bool fine = answer->verdict == DOCTOR_OK || answer->see;
 

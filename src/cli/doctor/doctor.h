@@ -17,9 +17,9 @@ struct doctor_calls {
 	int (*abstract_socket)(void);
 	int (*wipe_on_fork)(void);
 	uint64_t (*memlock_limit)(void); /* bytes, UINT64_MAX: no limit */
-	int (*landlock)(void);       /* its version */
-	int (*call_filter)(void);    /* seccomp */
-	char *(*gpu_devices)(void); /* as --gpu-metrics-devices=help; to be freed */
+	int (*landlock)(void);           /* its version */
+	int (*call_filter)(void);        /* seccomp */
+	char *(*gpu_devices)(void);      /* as --gpu-metrics-devices=help; to be freed */
 };
 
 extern const struct doctor_calls doctor_real_calls;
@@ -59,8 +59,7 @@ void doctor_print_table(FILE *out, const struct doctor_host *host, int *ret_miss
 void doctor_print_json(FILE *out, const struct doctor_host *host, int *ret_missing);
 
 /* For probes. */
-void doctor_say(struct doctor_answer *ret, enum doctor_verdict verdict, const char *format, ...)
-	__attribute__((format(printf, 3, 4)));
+void doctor_say(struct doctor_answer *ret, enum doctor_verdict verdict, const char *format, ...) __attribute__((format(printf, 3, 4)));
 /* The same for what another check already found missing. */
 void doctor_see(struct doctor_answer *ret, const char *other_check, const char *reason);
 /* The file's first bytes without the newline at the end; false if it cannot be read. */
@@ -68,8 +67,7 @@ bool doctor_read(const struct doctor_host *host, const char *path, char *ret, si
 bool doctor_read_number(const struct doctor_host *host, const char *path, long long *ret);
 bool doctor_exists(const struct doctor_host *host, const char *path);
 /* The value of "Key: value" in a file such as /proc/self/status. */
-bool doctor_read_key(const struct doctor_host *host, const char *path, const char *key, char *ret,
-		     size_t size);
+bool doctor_read_key(const struct doctor_host *host, const char *path, const char *key, char *ret, size_t size);
 
 enum doctor_capability {
 	DOCTOR_CAP_SYS_PTRACE = 19,
@@ -81,11 +79,10 @@ bool doctor_has_capability(const struct doctor_host *host, enum doctor_capabilit
 
 /* Probes, by file: recording.c, perf.c, gpu.c, container.c. */
 typedef void doctor_probe(const struct doctor_host *host, struct doctor_answer *ret);
-doctor_probe doctor_probe_agent, doctor_probe_nvtx, doctor_probe_memfd, doctor_probe_socket,
-	doctor_probe_wipe_on_fork, doctor_probe_clock, doctor_probe_confine;
-doctor_probe doctor_probe_perf_own, doctor_probe_perf_kernel, doctor_probe_perf_system,
-	doctor_probe_perf_hardware, doctor_probe_seccomp, doctor_probe_kernel_symbols,
-	doctor_probe_ptrace, doctor_probe_tracefs, doctor_probe_memlock;
+doctor_probe doctor_probe_agent, doctor_probe_nvtx, doctor_probe_memfd, doctor_probe_socket, doctor_probe_wipe_on_fork, doctor_probe_clock,
+	doctor_probe_confine;
+doctor_probe doctor_probe_perf_own, doctor_probe_perf_kernel, doctor_probe_perf_system, doctor_probe_perf_hardware, doctor_probe_seccomp,
+	doctor_probe_kernel_symbols, doctor_probe_ptrace, doctor_probe_tracefs, doctor_probe_memlock;
 doctor_probe doctor_probe_driver, doctor_probe_gpus, doctor_probe_nvml, doctor_probe_cupti, doctor_probe_gpu_counters,
 	doctor_probe_gpu_metrics;
 doctor_probe doctor_probe_container, doctor_probe_cgroup, doctor_probe_disk;

@@ -18,8 +18,7 @@ void doctor_probe_driver(const struct doctor_host *host, struct doctor_answer *r
 	line_end = strchr(text, '\n');
 	if (line_end)
 		*line_end = '\0';
-	doctor_say(ret, DOCTOR_OK, "%.200s",
-		   strncmp(text, "NVRM version: ", 14) == 0 ? text + 14 : text);
+	doctor_say(ret, DOCTOR_OK, "%.200s", strncmp(text, "NVRM version: ", 14) == 0 ? text + 14 : text);
 }
 
 static int glob_under_root(const struct doctor_host *host, const char *pattern, glob_t *found)
@@ -39,8 +38,7 @@ void doctor_probe_gpus(const struct doctor_host *host, struct doctor_answer *ret
 
 	if (glob_under_root(host, "/proc/driver/nvidia/gpus/*", &found) == 0) {
 		known = found.gl_pathc;
-		snprintf(information, sizeof(information), "%.500s/information",
-			 found.gl_pathv[0] + strlen(host->root));
+		snprintf(information, sizeof(information), "%.500s/information", found.gl_pathv[0] + strlen(host->root));
 		doctor_read_key(host, information, "Model", model, sizeof(model));
 		globfree(&found);
 	}
@@ -66,16 +64,19 @@ void doctor_probe_cupti(const struct doctor_host *host, struct doctor_answer *re
 	if (places.count && places.paths[0][0] == '/')
 		doctor_say(ret, DOCTOR_OK, "%.300s", places.paths[0]);
 	else
-		doctor_say(ret, DOCTOR_NO, "libcupti.so was found neither in CUDA_HOME, /usr/local/cuda and "
+		doctor_say(ret, DOCTOR_NO,
+			   "libcupti.so was found neither in CUDA_HOME, /usr/local/cuda and "
 			   "the system folders nor in Python's nvidia packages");
 }
 
 void doctor_probe_nvml(const struct doctor_host *host, struct doctor_answer *ret)
 {
+	/* clang-format off */
 	static const char *const folders[] = {
 		"/usr/lib/*-linux-gnu", "/usr/lib64", "/usr/lib", "/usr/lib/*-linux-gnu/nvidia/current", "/usr/local/nvidia/lib64",
 		"/usr/lib/wsl/lib", "/run/opengl-driver/lib",
 	};
+	/* clang-format on */
 	char pattern[256];
 	glob_t found;
 
@@ -132,14 +133,15 @@ void doctor_probe_gpu_counters(const struct doctor_host *host, struct doctor_ans
 {
 	char value[16];
 
-	if (!doctor_read_key(host, "/proc/driver/nvidia/params", "RmProfilingAdminOnly", value,
-			     sizeof(value)))
+	if (!doctor_read_key(host, "/proc/driver/nvidia/params", "RmProfilingAdminOnly", value, sizeof(value)))
 		doctor_see(ret, "NVIDIA driver", "the NVIDIA driver is not loaded");
 	else if (value[0] == '0')
 		doctor_say(ret, DOCTOR_OK, "the driver lets every user read counters");
 	else if (doctor_has_capability(host, DOCTOR_CAP_SYS_ADMIN))
 		doctor_say(ret, DOCTOR_OK, "counters are for administrators, and CAP_SYS_ADMIN is there");
 	else
-		doctor_say(ret, DOCTOR_NO, "the driver keeps counters for administrators "
-			   "(RmProfilingAdminOnly is %s)", value);
+		doctor_say(ret, DOCTOR_NO,
+			   "the driver keeps counters for administrators "
+			   "(RmProfilingAdminOnly is %s)",
+			   value);
 }

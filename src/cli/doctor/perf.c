@@ -19,16 +19,14 @@ static long long paranoid_level(const struct doctor_host *host)
 
 static bool is_perfmon(const struct doctor_host *host)
 {
-	return doctor_has_capability(host, DOCTOR_CAP_PERFMON) ||
-	       doctor_has_capability(host, DOCTOR_CAP_SYS_ADMIN);
+	return doctor_has_capability(host, DOCTOR_CAP_PERFMON) || doctor_has_capability(host, DOCTOR_CAP_SYS_ADMIN);
 }
 
 static bool has_filter(const struct doctor_host *host)
 {
 	char mode[16] = "0";
 
-	return doctor_read_key(host, "/proc/self/status", "Seccomp", mode, sizeof(mode)) &&
-	       mode[0] != '0';
+	return doctor_read_key(host, "/proc/self/status", "Seccomp", mode, sizeof(mode)) && mode[0] != '0';
 }
 
 void doctor_probe_perf_own(const struct doctor_host *host, struct doctor_answer *ret)
@@ -41,8 +39,7 @@ void doctor_probe_perf_own(const struct doctor_host *host, struct doctor_answer 
 	else if (r >= 0)
 		doctor_say(ret, DOCTOR_OK, "perf_event_open works (perf_event_paranoid is %lld)", level);
 	else if (level > 2 && !is_perfmon(host))
-		doctor_say(ret, DOCTOR_NO, "perf_event_paranoid is %lld and there is no CAP_PERFMON",
-			   level);
+		doctor_say(ret, DOCTOR_NO, "perf_event_paranoid is %lld and there is no CAP_PERFMON", level);
 	else if (has_filter(host))
 		doctor_see(ret, "seccomp", "perf_event_open is refused, though perf_event_paranoid allows it");
 	else
@@ -61,8 +58,10 @@ static void say_level(const struct doctor_host *host, long long allowed, struct 
 	else if (level <= allowed)
 		doctor_say(ret, DOCTOR_OK, "perf_event_paranoid is %lld", level);
 	else
-		doctor_say(ret, DOCTOR_NO, "perf_event_paranoid is %lld, above %lld, and there is no "
-			   "CAP_PERFMON", level, allowed);
+		doctor_say(ret, DOCTOR_NO,
+			   "perf_event_paranoid is %lld, above %lld, and there is no "
+			   "CAP_PERFMON",
+			   level, allowed);
 }
 
 void doctor_probe_perf_kernel(const struct doctor_host *host, struct doctor_answer *ret)
@@ -82,7 +81,8 @@ void doctor_probe_perf_hardware(const struct doctor_host *host, struct doctor_an
 	if (r >= 0)
 		doctor_say(ret, DOCTOR_OK, "the CPU's cycle counter can be opened");
 	else if (r == -ENOENT || r == -ENODEV || r == -EOPNOTSUPP)
-		doctor_say(ret, DOCTOR_NO, "this machine has no hardware counters (most virtual machines "
+		doctor_say(ret, DOCTOR_NO,
+			   "this machine has no hardware counters (most virtual machines "
 			   "do not); sampling goes by the CPU clock");
 	else
 		doctor_see(ret, "perf: own processes", "perf_event_open is refused");
@@ -97,11 +97,12 @@ void doctor_probe_seccomp(const struct doctor_host *host, struct doctor_answer *
 	else if (r >= 0)
 		doctor_say(ret, DOCTOR_OK, "there is a filter, but it lets perf_event_open through");
 	else if (r == -EPERM || r == -ENOSYS)
-		doctor_say(ret, DOCTOR_NO, "a seccomp filter is active and perf_event_open gives '%s'",
-			   strerror(-r));
+		doctor_say(ret, DOCTOR_NO, "a seccomp filter is active and perf_event_open gives '%s'", strerror(-r));
 	else
-		doctor_say(ret, DOCTOR_PARTLY, "a seccomp filter is active; perf_event_open fails for "
-			   "another reason: %s", strerror(-r));
+		doctor_say(ret, DOCTOR_PARTLY,
+			   "a seccomp filter is active; perf_event_open fails for "
+			   "another reason: %s",
+			   strerror(-r));
 }
 
 void doctor_probe_kernel_symbols(const struct doctor_host *host, struct doctor_answer *ret)
@@ -109,17 +110,16 @@ void doctor_probe_kernel_symbols(const struct doctor_host *host, struct doctor_a
 	long long restricted = 0;
 
 	doctor_read_number(host, "/proc/sys/kernel/kptr_restrict", &restricted);
-	if (restricted == 0 && (paranoid_level(host) <= 1 ||
-				doctor_has_capability(host, DOCTOR_CAP_SYSLOG)))
+	if (restricted == 0 && (paranoid_level(host) <= 1 || doctor_has_capability(host, DOCTOR_CAP_SYSLOG)))
 		doctor_say(ret, DOCTOR_OK, "kptr_restrict is 0");
 	else if (restricted == 0)
-		doctor_see(ret, "perf: kernel side", "kptr_restrict is 0, but without CAP_SYSLOG addresses "
+		doctor_see(ret, "perf: kernel side",
+			   "kptr_restrict is 0, but without CAP_SYSLOG addresses "
 			   "are shown only where perf_event_paranoid is at most 1");
 	else if (restricted == 1 && doctor_has_capability(host, DOCTOR_CAP_SYSLOG))
 		doctor_say(ret, DOCTOR_OK, "kptr_restrict is 1 and CAP_SYSLOG is there");
 	else
-		doctor_say(ret, DOCTOR_NO, "kptr_restrict is %lld%s", restricted,
-			   restricted == 1 ? " and there is no CAP_SYSLOG" : "");
+		doctor_say(ret, DOCTOR_NO, "kptr_restrict is %lld%s", restricted, restricted == 1 ? " and there is no CAP_SYSLOG" : "");
 }
 
 void doctor_probe_ptrace(const struct doctor_host *host, struct doctor_answer *ret)
@@ -152,9 +152,9 @@ void doctor_probe_tracefs(const struct doctor_host *host, struct doctor_answer *
 			return;
 		}
 	}
-	doctor_say(ret, DOCTOR_NO, "%s", doctor_exists(host, "/sys/kernel/tracing")
-		   ? "/sys/kernel/tracing is not mounted or not readable"
-		   : "this kernel has no tracefs");
+	doctor_say(ret, DOCTOR_NO, "%s",
+		   doctor_exists(host, "/sys/kernel/tracing") ? "/sys/kernel/tracing is not mounted or not readable" :
+								"this kernel has no tracefs");
 }
 
 void doctor_probe_memlock(const struct doctor_host *host, struct doctor_answer *ret)

@@ -8,8 +8,7 @@
 /* `sonde --help`, under the name the program was called by. */
 void help_print_overview(FILE *out, const struct cli *cli);
 /* `sonde COMMAND --help[=TAG]`; -EINVAL if no option carries the tag. */
-int help_print_command(FILE *out, const struct cli *cli, const struct command *command, const char *tag,
-		       struct error *err);
+int help_print_command(FILE *out, const struct cli *cli, const struct command *command, const char *tag, struct error *err);
 
 /* A man page in roff: sonde-COMMAND(1), or sonde(1) for NULL. */
 void help_print_man(FILE *out, const struct command *command);
@@ -27,6 +26,7 @@ const char *help_arg_name(const struct option_spec *spec);
 const char *help_state_sentence(const struct option_spec *spec);
 /* Options stand under their tags, in the order in which these are met first, wherever they are in their table. */
 bool help_tag_is_new(const struct option_table *table, size_t spec);
-size_t help_each_of_tag(FILE *out, const struct option_table *table, const char *tag, void (*print)(FILE *out, const struct option_spec *spec));
+size_t help_each_of_tag(FILE *out, const struct option_table *table, const char *tag,
+			void (*print)(FILE *out, const struct option_spec *spec));
 
 #endif

@@ -108,7 +108,8 @@ static void print_options(FILE *out, const struct option_table *table)
 		help_each_of_tag(out, table, table->specs[i].tag, print_option);
 	}
 	fputs(".TP\n\\fB\\-h\\fR, \\fB\\-\\-help\\fR[=\\fItag\\fR]\n"
-	      "Show a summary of the options, or of one group of them.\n", out);
+	      "Show a summary of the options, or of one group of them.\n",
+	      out);
 }
 
 static void print_examples(FILE *out, const char *const *examples)
@@ -129,7 +130,8 @@ static void print_exit_status(FILE *out)
 {
 	fputs(".SH EXIT STATUS\n0 on success, 1 when the command line or the data are not valid. "
 	      "\\fBsonde profile\\fR returns the status of the program it ran, or 128+N when that "
-	      "died of signal N, also when there is no report or no export of it in the end.\n", out);
+	      "died of signal N, also when there is no report or no export of it in the end.\n",
+	      out);
 }
 
 static void print_command_page(FILE *out, const struct command *command)
@@ -154,7 +156,8 @@ static void print_program_page(FILE *out)
 	print_title(out, NULL, "record what a program does and show it");
 	fputs(".SH SYNOPSIS\n\\fBsonde\\fR [\\-\\-help] [\\-\\-version] \\fIcommand\\fR [options] "
 	      "[arguments]\n.SH DESCRIPTION\nSonde records what a program does (ranges, calls, "
-	      "processes, threads), unmodified, into one report file, and shows it.\n.SH COMMANDS\n", out);
+	      "processes, threads), unmodified, into one report file, and shows it.\n.SH COMMANDS\n",
+	      out);
 	for (i = 0; i < count; i++) {
 		fprintf(out, ".TP\n\\fBsonde\\-%s\\fR(1)\n", all[i]->name);
 		print_roff(out, all[i]->summary);
@@ -162,7 +165,8 @@ static void print_program_page(FILE *out)
 	}
 	fputs(".SH LINKS\nCalled through a link with the name \\fBnsys\\fR, \\fBnsys\\-ui\\fR or \\fBnvprof\\fR, sonde takes the "
 	      "command lines of these tools, names files as they do and prints the lines that scripts look for. "
-	      "\\fBmake install LINKS=1\\fR makes the links.\n", out);
+	      "\\fBmake install LINKS=1\\fR makes the links.\n",
+	      out);
 	print_exit_status(out);
 }
 

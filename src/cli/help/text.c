@@ -32,9 +32,8 @@ void help_print_wrapped(FILE *out, const char *text, unsigned indent)
 const char *help_arg_name(const struct option_spec *spec)
 {
 	static const char *const names[] = {
-		[OPTION_TEXT] = "arg",      [OPTION_TEXTS] = "arg",  [OPTION_BOOL] = "true|false",
-		[OPTION_INTEGER] = "N",     [OPTION_SECONDS] = "seconds",
-		[OPTION_CHOICE] = "arg",    [OPTION_CHOICES] = "arg,...",
+		[OPTION_TEXT] = "arg",        [OPTION_TEXTS] = "arg",  [OPTION_BOOL] = "true|false", [OPTION_INTEGER] = "N",
+		[OPTION_SECONDS] = "seconds", [OPTION_CHOICE] = "arg", [OPTION_CHOICES] = "arg,...",
 	};
 
 	return spec->arg ? spec->arg : names[spec->type];
@@ -43,14 +42,10 @@ const char *help_arg_name(const struct option_spec *spec)
 const char *help_state_sentence(const struct option_spec *spec)
 {
 	switch (spec->state) {
-	case OPTION_PLANNED:
-		return "Not built yet: accepted with a warning.";
-	case OPTION_ELSEWHERE:
-		return "For other platforms: accepted with a warning.";
-	case OPTION_OBSOLETE:
-		return "Obsolete: accepted, does nothing.";
-	case OPTION_BUILT:
-		break;
+	case OPTION_PLANNED: return "Not built yet: accepted with a warning.";
+	case OPTION_ELSEWHERE: return "For other platforms: accepted with a warning.";
+	case OPTION_OBSOLETE: return "Obsolete: accepted, does nothing.";
+	case OPTION_BUILT: break;
 	}
 	return "";
 }
@@ -79,8 +74,7 @@ static void print_values(FILE *out, const struct option_spec *spec)
 	if (!values)
 		return;
 	while ((len = option_next_value(&values, &piece)) && used + len + 3 < sizeof(line))
-		used += (size_t)snprintf(line + used, sizeof(line) - used, "%.*s%s", (int)len, piece,
-					 *values ? ", " : ".");
+		used += (size_t)snprintf(line + used, sizeof(line) - used, "%.*s%s", (int)len, piece, *values ? ", " : ".");
 	help_print_wrapped(out, line, OPTION_INDENT);
 }
 
@@ -105,7 +99,8 @@ bool help_tag_is_new(const struct option_table *table, size_t spec)
 	return !(table->specs[spec].flags & OPTION_HIDDEN);
 }
 
-size_t help_each_of_tag(FILE *out, const struct option_table *table, const char *tag, void (*print)(FILE *out, const struct option_spec *spec))
+size_t help_each_of_tag(FILE *out, const struct option_table *table, const char *tag,
+			void (*print)(FILE *out, const struct option_spec *spec))
 {
 	size_t printed = 0;
 
@@ -143,8 +138,7 @@ static int check_tag(const struct option_table *table, const char *tag, struct e
 			return 0;
 		nearest_offer(&nearest, table->specs[i].tag, strlen(table->specs[i].tag));
 	}
-	return error_set(err, EINVAL, "--help has no tag '%s'.%s", tag,
-			 nearest_hint(&nearest, "--help=", hint, sizeof(hint)));
+	return error_set(err, EINVAL, "--help has no tag '%s'.%s", tag, nearest_hint(&nearest, "--help=", hint, sizeof(hint)));
 }
 
 static void print_examples(FILE *out, const char *const *examples)
@@ -161,12 +155,10 @@ static void print_usage(FILE *out, const struct cli *cli, const struct command *
 {
 	bool alone = cli->role != CLI_SONDE && cli->role != CLI_NSYS;
 
-	fprintf(out, "usage: %s%s%s %s\n\n", cli_name(cli), alone ? "" : " ", alone ? "" : command->name,
-		command->synopsis);
+	fprintf(out, "usage: %s%s%s %s\n\n", cli_name(cli), alone ? "" : " ", alone ? "" : command->name, command->synopsis);
 }
 
-int help_print_command(FILE *out, const struct cli *cli, const struct command *command, const char *tag,
-		       struct error *err)
+int help_print_command(FILE *out, const struct cli *cli, const struct command *command, const char *tag, struct error *err)
 {
 	if (tag && check_tag(command->options, tag, err) < 0)
 		return -EINVAL;
@@ -196,8 +188,10 @@ void help_print_overview(FILE *out, const struct cli *cli)
 {
 	const char *name = cli_name(cli);
 
-	fprintf(out, "usage: %s [--help] [--version] <command> [options] [arguments]\n\n"
-		"Records what a program does and shows it.\n\nCommands:\n", name);
+	fprintf(out,
+		"usage: %s [--help] [--version] <command> [options] [arguments]\n\n"
+		"Records what a program does and shows it.\n\nCommands:\n",
+		name);
 	print_commands(out, false);
 	fputs("\nNot built yet; accepted with a warning:\n", out);
 	print_commands(out, true);

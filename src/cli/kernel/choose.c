@@ -79,11 +79,14 @@ static int make(const struct kernel_fields *fields, const struct kernel_texts *t
 	struct choice_request request;
 	int r = -1;
 
-	if (kernel_split(&fields->sets, &sets) < 0 || kernel_split(&fields->sections, &sections) < 0 || kernel_split(&fields->metrics, &metrics) < 0) {
+	if (kernel_split(&fields->sets, &sets) < 0 || kernel_split(&fields->sections, &sections) < 0 ||
+	    kernel_split(&fields->metrics, &metrics) < 0) {
 		error_set(err, ENOMEM, "Not enough memory");
 	} else {
+		/* clang-format off */
 		request = (struct choice_request){ (const char *const *)sets.items, sets.count, (const char *const *)sections.items,
 						   sections.count, (const char *const *)metrics.items, metrics.count, !fields->only_named };
+		/* clang-format on */
 		r = choice_make(ret, &sources, &request, err);
 	}
 	string_list_release(&sets);
@@ -116,8 +119,8 @@ bool kernel_choose(struct cli *cli, const struct kernel_fields *fields, const st
 	return true;
 }
 
-int kernel_list_asked(const struct kernel_fields *fields, const struct kernel_texts *texts, struct kernel_chosen *chosen, struct string_list *ret,
-		      struct error *err)
+int kernel_list_asked(const struct kernel_fields *fields, const struct kernel_texts *texts, struct kernel_chosen *chosen,
+		      struct string_list *ret, struct error *err)
 {
 	struct kernel_fields only = { .metrics = fields->metrics };
 	struct choice choice;

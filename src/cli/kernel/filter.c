@@ -182,7 +182,9 @@ static bool add_call_stack(struct checking *c, const struct kernel_fields *f)
 		snprintf(c->why, sizeof(c->why), "it has to be native, python or all");
 		if (strcmp(piece, "native") != 0 && strcmp(piece, "python") != 0 && strcmp(piece, "all") != 0)
 			return wrong(c, "call-stack-type", piece);
-		wanted |= *piece == 'n' ? KERNEL_STACK_NATIVE : *piece == 'p' ? KERNEL_STACK_PYTHON : KERNEL_STACK_NATIVE | KERNEL_STACK_PYTHON;
+		wanted |= *piece == 'n' ? KERNEL_STACK_NATIVE :
+			  *piece == 'p' ? KERNEL_STACK_PYTHON :
+					  KERNEL_STACK_NATIVE | KERNEL_STACK_PYTHON;
 	}
 	if (kernel_filter_is_native(f))
 		wanted |= KERNEL_STACK_NATIVE;

@@ -29,7 +29,8 @@ bool kernel_source_begin(struct cli *cli, const struct kernel_fields *fields, st
 					   .series_buffer = (uint64_t)fields->series_buffer,
 					   .series_passes = (uint64_t)fields->series_passes };
 	if (fields->series_interval && fields->series_interval < LEAST_SERIES_INTERVAL) {
-		command_fail(cli, &kernel_command, "--pm-sampling-interval %lld: 0, or %d ns and more", (long long)fields->series_interval, LEAST_SERIES_INTERVAL);
+		command_fail(cli, &kernel_command, "--pm-sampling-interval %lld: 0, or %d ns and more", (long long)fields->series_interval,
+			     LEAST_SERIES_INTERVAL);
 		return false;
 	}
 	if (strcmp(text, "auto") == 0)
@@ -52,8 +53,10 @@ enum kind { NOT_SOURCE, SAMPLED, COUNTED, OVER_TIME };
 /* By their names. */
 static enum kind kind_of(const char *metric)
 {
-	static const char *const counted[] = { "inst_executed", "thread_inst_executed", "thread_inst_executed_true", "memory_",
-					       "smsp__branch_targets_threads_divergent", "sass__" };
+	static const char *const counted[] = {
+		"inst_executed", "thread_inst_executed", "thread_inst_executed_true", "memory_", "smsp__branch_targets_threads_divergent",
+		"sass__"
+	};
 
 	if (begins(metric, "pmsampling:"))
 		return OVER_TIME;
@@ -170,18 +173,23 @@ static bool load_book(struct cli *cli, const struct kernel_fields *fields, struc
 static void tell_what_is_missing(struct cli *cli, const struct kernel_fields *fields, const struct source_book *book, enum source_view view)
 {
 	if (!book->count_count)
-		fprintf(kernel_told(cli), "==WARNING== The report has no counts of instructions: --set source, or --section SourceCounters, records them.\n");
+		fprintf(kernel_told(cli),
+			"==WARNING== The report has no counts of instructions: --set source, or --section SourceCounters, records them.\n");
 	else if (view == SOURCE_PTX && !source_book_has_ptx(book))
-		fprintf(kernel_told(cli), "==WARNING== The program has no PTX with its code: the compiler keeps it there with -lineinfo (nvcc, ptxas, "
-					  "CU_JIT_GENERATE_LINE_INFO).\n");
+		fprintf(kernel_told(cli),
+			"==WARNING== The program has no PTX with its code: the compiler keeps it there with -lineinfo (nvcc, ptxas, "
+			"CU_JIT_GENERATE_LINE_INFO).\n");
 	else if (view != SOURCE_SASS && fields->import && !source_book_has_lines(book))
 		fprintf(kernel_told(cli), "==WARNING== The program was compiled without -lineinfo: instructions have no source lines.\n");
 }
 
-int kernel_source_print(struct cli *cli, const struct kernel_fields *fields, const struct kernel_results *results, const struct page_options *options)
+int kernel_source_print(struct cli *cli, const struct kernel_fields *fields, const struct kernel_results *results,
+			const struct page_options *options)
 {
 	struct source_options source = { .view = (enum source_view)fields->print_source,
-					 .format = fields->json ? SOURCE_JSON : fields->csv ? SOURCE_CSV : SOURCE_TEXT,
+					 .format = fields->json ? SOURCE_JSON :
+						   fields->csv  ? SOURCE_CSV :
+								  SOURCE_TEXT,
 					 .only_ncu = cli->role == CLI_NCU,
 					 .outermost = fields->print_inlined };
 	struct source_book book, before = { 0 };
@@ -217,10 +225,12 @@ void kernel_source_complete(struct cli *cli, const struct kernel_fields *fields,
 		if (note[0])
 			fprintf(kernel_told(cli), "==WARNING== %s.\n", note);
 		if (book.fact_count && !source_book_has_lines(&book))
-			fprintf(kernel_told(cli), "==WARNING== The program was compiled without -lineinfo: instructions have no source lines.\n");
+			fprintf(kernel_told(cli),
+				"==WARNING== The program was compiled without -lineinfo: instructions have no source lines.\n");
 		if ((files && read_files(fields, &book) < 0) ||
 		    ((files || facts) && book.fact_count && source_book_store(&book, report, path, facts, files, &err) < 0))
-			fprintf(kernel_told(cli), "==WARNING== Instructions are not kept in the report: %s.\n", err.text[0] ? err.text : "not enough memory");
+			fprintf(kernel_told(cli), "==WARNING== Instructions are not kept in the report: %s.\n",
+				err.text[0] ? err.text : "not enough memory");
 		source_book_release(&book);
 	}
 	report_close(report);

@@ -10,14 +10,14 @@
 #include "kernel/pages/page.h"
 
 struct kernel_source_run {
-	bool sampling;                /* of PCs */
-	int sampling_interval;        /* 2^(5+n) cycles; -1: CUPTI chooses */
-	uint64_t sampling_buffer;     /* bytes */
+	bool sampling;            /* of PCs */
+	int sampling_interval;    /* 2^(5+n) cycles; -1: CUPTI chooses */
+	uint64_t sampling_buffer; /* bytes */
 	int sampling_passes;
-	bool sass;                    /* counts of instructions */
-	bool no_warp_states;          /* are sampled over time */
-	struct string_list series;    /* metrics over time, without "pmsampling:" */
-	uint64_t series_interval;     /* ns; 0: by the kernel's length */
+	bool sass;                 /* counts of instructions */
+	bool no_warp_states;       /* are sampled over time */
+	struct string_list series; /* metrics over time, without "pmsampling:" */
+	uint64_t series_interval;  /* ns; 0: by the kernel's length */
 	uint64_t series_buffer;
 	uint64_t series_passes;
 };
@@ -36,7 +36,8 @@ void kernel_source_ask(struct kernel_request *ret, const struct kernel_source_ru
 bool kernel_source_needs_code(const struct kernel_source_run *source);
 
 /* --page source; -EINVAL after an error was printed. */
-int kernel_source_print(struct cli *cli, const struct kernel_fields *fields, const struct kernel_results *results, const struct page_options *options);
+int kernel_source_print(struct cli *cli, const struct kernel_fields *fields, const struct kernel_results *results,
+			const struct page_options *options);
 /* After the recording: instructions and, where asked for, source files are put into the report. */
 void kernel_source_complete(struct cli *cli, const struct kernel_fields *fields, const char *report);
 

@@ -108,8 +108,8 @@ static bool print_set(struct cli *cli, const struct kernel_fields *fields, const
 	return true;
 }
 
-static bool print_sets(struct cli *cli, const struct kernel_fields *fields, const struct kernel_texts *texts, const struct cupti_host *cupti,
-		       const char *chip)
+static bool print_sets(struct cli *cli, const struct kernel_fields *fields, const struct kernel_texts *texts,
+		       const struct cupti_host *cupti, const char *chip)
 {
 	bool ok = true;
 
@@ -203,7 +203,8 @@ static void print_chosen(struct cli *cli, const struct kernel_fields *fields, co
 		if (fields->csv)
 			fprintf(cli->out, "%s,%s,%s\n", chosen->counted.chip, choice->metrics[i].name, origins[choice->metrics[i].origin]);
 		else
-			fprintf(cli->out, "%s%s\n", choice->metrics[i].origin == METRIC_SAMPLED ? "pmsampling:" : "", choice->metrics[i].name);
+			fprintf(cli->out, "%s%s\n", choice->metrics[i].origin == METRIC_SAMPLED ? "pmsampling:" : "",
+				choice->metrics[i].name);
 	}
 }
 
@@ -219,7 +220,8 @@ static bool list_metrics(struct cli *cli, const struct kernel_fields *fields, co
 	print_chosen(cli, fields, &chosen);
 	ok = cost_of(cli, &chosen, &cost);
 	if (ok)
-		fprintf(cli->err, "%s: %zu metrics, %zu pass%s\n", chosen.counted.chip, cost.metrics, cost.passes, cost.passes == 1 ? "" : "es");
+		fprintf(cli->err, "%s: %zu metrics, %zu pass%s\n", chosen.counted.chip, cost.metrics, cost.passes,
+			cost.passes == 1 ? "" : "es");
 	kernel_release_chosen(&chosen);
 	return ok;
 }
@@ -256,8 +258,8 @@ int kernel_list_rules(struct cli *cli, const struct kernel_fields *fields)
 
 	if (!kernel_load_texts(cli, fields, &texts))
 		return 1;
-	fprintf(cli->out, fields->csv ? "Identifier,Display Name,Section,Description\n" : "%-26s %-22s %-31s %s\n", "Identifier", "Display Name", "Section",
-		"Description");
+	fprintf(cli->out, fields->csv ? "Identifier,Display Name,Section,Description\n" : "%-26s %-22s %-31s %s\n", "Identifier",
+		"Display Name", "Section", "Description");
 	for (size_t i = 0; i < texts.sections.rule_count; i++) {
 		const struct written_rule *rule = &texts.sections.rules[i];
 

@@ -9,6 +9,7 @@
 #define NO_EFFECT(type_, state_) .type = OPTION_##type_, .state = OPTION_##state_
 #define FLAG(field) FIELD(BOOL, field), .initial = "false", .bare = "true"
 
+/* clang-format off */
 static const struct option_spec kernel_specs[] = {
 	{ .name = "set", FIELD(TEXTS, sets), .arg = "name[,name]", .shown = "basic", .tag = "choice",
 	  .help = "Sections by the dozen: basic, detailed, full, roofline, source, nvlink or pmsampling." },
@@ -228,5 +229,6 @@ static const struct option_spec kernel_specs[] = {
 	{ .name = "fast", FLAG(fast), .tag = "replay",
 	  .help = "Only what can be counted in one pass, while the program runs as it would: nothing is launched again, and caches are as they are." },
 };
+/* clang-format on */
 
 const struct option_table kernel_options_table = OPTION_TABLE(kernel_specs);

@@ -149,7 +149,7 @@ void kernel_release_texts(struct kernel_texts *texts);
 /* What the options choose for one chip; false after an error was printed. Notes go to the error stream. */
 struct kernel_chosen {
 	struct catalog counted, sampled;
-	char kept[1024];      /* folder of schedules */
+	char kept[1024]; /* folder of schedules */
 	struct choice choice;
 };
 bool kernel_choose(struct cli *cli, const struct kernel_fields *fields, const struct kernel_texts *texts, const struct cupti_host *cupti,
@@ -157,8 +157,8 @@ bool kernel_choose(struct cli *cli, const struct kernel_fields *fields, const st
 void kernel_release_chosen(struct kernel_chosen *choice);
 /* The metrics that --metrics alone means on that chip, by the names under which results have them. */
 struct string_list;
-int kernel_list_asked(const struct kernel_fields *fields, const struct kernel_texts *texts, struct kernel_chosen *chosen, struct string_list *ret,
-		      struct error *err);
+int kernel_list_asked(const struct kernel_fields *fields, const struct kernel_texts *texts, struct kernel_chosen *chosen,
+		      struct string_list *ret, struct error *err);
 
 /* --list-sets, --list-sections and --list-metrics. */
 int kernel_list_sets(struct cli *cli, const struct kernel_fields *fields);

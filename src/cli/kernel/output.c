@@ -41,7 +41,9 @@ static int check_macros(const char *name, const char *last, struct error *err)
 {
 	for (const char *at = last; (at = strchr(at, '%')); at += 2)
 		if (!at[1] || !strchr("hpqi%", at[1]))
-			return error_set(err, EINVAL, "The output name '%s' has '%%%.1s', which is no macro: %%h, %%p, %%q{NAME}, %%i and %%%% are", name, at + 1);
+			return error_set(err, EINVAL,
+					 "The output name '%s' has '%%%.1s', which is no macro: %%h, %%p, %%q{NAME}, %%i and %%%% are",
+					 name, at + 1);
 	return 0;
 }
 

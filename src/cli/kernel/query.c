@@ -32,15 +32,16 @@ static void print_head(FILE *out, const struct catalog *c, bool csv, bool with_f
 {
 	if (csv) {
 		fputs(with_facts ? "\"Chip\",\"Metric Name\",\"Metric Type\",\"Metric Unit\",\"Metric Description\"\n" :
-				   "\"Chip\",\"Metric Name\"\n", out);
+				   "\"Chip\",\"Metric Name\"\n",
+		      out);
 		return;
 	}
 	fprintf(out, "Chip %s\n", c->chip);
 	if (!with_facts)
 		return;
 	line(out, '-', NAME_WIDTH);
-	fprintf(out, " ---------- ------------------------- --------------------\n%-*s %-10s %-25s %s\n", NAME_WIDTH, "Metric Name",
-		"Type", "Unit", "Description");
+	fprintf(out, " ---------- ------------------------- --------------------\n%-*s %-10s %-25s %s\n", NAME_WIDTH, "Metric Name", "Type",
+		"Unit", "Description");
 	line(out, '-', NAME_WIDTH);
 	fputs(" ---------- ------------------------- --------------------\n", out);
 }
@@ -181,8 +182,11 @@ static int query_texts(struct cli *cli, const struct kernel_fields *fields)
 		return 1;
 	count = strcmp(fields->collection, "groups") == 0 ? print_groups(cli, &texts.sections) : print_own(cli, fields, &texts.glossary);
 	kernel_release_texts(&texts);
-	return count ? 0 : command_fail(cli, &kernel_command, "There is no collection '%s' of metrics: profiling, pmsampling, device, groups, launch, numa, nvlink, "
-							      "occupancy, source, stats or warpsampling", fields->collection);
+	return count ? 0 :
+		       command_fail(cli, &kernel_command,
+				    "There is no collection '%s' of metrics: profiling, pmsampling, device, groups, launch, numa, nvlink, "
+				    "occupancy, source, stats or warpsampling",
+				    fields->collection);
 }
 
 int kernel_query(struct cli *cli, const struct kernel_fields *fields)

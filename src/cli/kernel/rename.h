@@ -15,7 +15,9 @@ struct kernel_renames {
 	struct string_list names; /* of each */
 };
 
+/* clang-format off */
 #define KERNEL_RENAMES_INIT { STRING_LIST_INIT, STRING_LIST_INIT }
+/* clang-format on */
 
 /* The file that the options name, or else the one in this folder or the user's; none where it is switched off. False after an error. */
 bool kernel_renames_load(struct cli *cli, const struct kernel_fields *fields, struct kernel_renames *ret);

@@ -32,8 +32,8 @@ enum cli_role cli_role_of(const char *path)
 const char *cli_name(const struct cli *cli)
 {
 	static const char *const names[] = {
-		[CLI_SONDE] = "sonde", [CLI_NSYS] = "nsys", [CLI_NSYS_UI] = "nsys-ui", [CLI_NVPROF] = "nvprof",
-		[CLI_NCU] = "ncu", [CLI_NCU_UI] = "ncu-ui",
+		[CLI_SONDE] = "sonde",   [CLI_NSYS] = "nsys", [CLI_NSYS_UI] = "nsys-ui",
+		[CLI_NVPROF] = "nvprof", [CLI_NCU] = "ncu",   [CLI_NCU_UI] = "ncu-ui",
 	};
 
 	return names[cli->role];
@@ -47,6 +47,8 @@ bool cli_is_link(const struct cli *cli)
 /* Scripts take the first number with dots, what follows "version", or the fifth word. */
 void nsys_print_version(struct cli *cli)
 {
-	fprintf(cli->out, "Sonde, called %s, version " SPOKEN_VERSION " (Sonde " SONDE_VERSION " in place of NVIDIA "
-		"Nsight Systems)\n", cli_name(cli));
+	fprintf(cli->out,
+		"Sonde, called %s, version " SPOKEN_VERSION " (Sonde " SONDE_VERSION " in place of NVIDIA "
+		"Nsight Systems)\n",
+		cli_name(cli));
 }

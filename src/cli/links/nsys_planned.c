@@ -8,8 +8,7 @@
 #define PLANNED(type_) .type = OPTION_##type_, .state = OPTION_PLANNED
 
 /* Commands without fields of their own: options are only checked. */
-static bool parse_only(struct cli *cli, const struct command *command, int argc, char **argv,
-		      struct options_parsed *ret, int *ret_status)
+static bool parse_only(struct cli *cli, const struct command *command, int argc, char **argv, struct options_parsed *ret, int *ret_status)
 {
 	char no_fields;
 
@@ -32,8 +31,10 @@ static int run_analyze(struct cli *cli, int argc, char **argv)
 
 	if (!parse_only(cli, &analyze_command, argc, argv, &parsed, &status))
 		return status;
-	status = command_fail(cli, &analyze_command, "The rules are not built yet: nothing was looked for. '%s stats %s' shows the "
-			      "tables, 'sonde view %s' what took the time", cli_name(cli), input_of(&parsed), input_of(&parsed));
+	status = command_fail(cli, &analyze_command,
+			      "The rules are not built yet: nothing was looked for. '%s stats %s' shows the "
+			      "tables, 'sonde view %s' what took the time",
+			      cli_name(cli), input_of(&parsed), input_of(&parsed));
 	options_release(&parsed);
 	return status;
 }
@@ -41,8 +42,10 @@ static int run_analyze(struct cli *cli, int argc, char **argv)
 /* Recipes that compute what a report of stats has. */
 static bool is_in_stats(const char *recipe)
 {
+	/* clang-format off */
 	static const char *const names[] = { "cuda_api_sum", "cuda_gpu_kern_sum", "cuda_gpu_mem_size_sum", "cuda_gpu_mem_time_sum",
 					     "file_access_sum", "nvtx_gpu_proj_sum", "nvtx_gpu_proj_trace", "nvtx_sum", "osrt_sum" };
+	/* clang-format on */
 
 	for (size_t i = 0; i < COUNT_OF(names); i++)
 		if (strcmp(names[i], recipe) == 0)
@@ -58,15 +61,20 @@ static int run_recipe(struct cli *cli, int argc, char **argv)
 	if (!parse_only(cli, &recipe_command, argc, argv, &parsed, &status))
 		return status;
 	if (parsed.word_count && is_in_stats(parsed.words[0]))
-		status = command_fail(cli, &recipe_command, "Recipes are not built yet: nothing was written. '%s stats -r %s -f csv -o - REPORT' "
-				      "prints the table for one report", cli_name(cli), parsed.words[0]);
+		status = command_fail(cli, &recipe_command,
+				      "Recipes are not built yet: nothing was written. '%s stats -r %s -f csv -o - REPORT' "
+				      "prints the table for one report",
+				      cli_name(cli), parsed.words[0]);
 	else
-		status = command_fail(cli, &recipe_command, "Recipes are not built yet: nothing was written. '%s stats REPORT' shows the "
-				      "tables of one report, 'sonde sql REPORT' answers questions", cli_name(cli));
+		status = command_fail(cli, &recipe_command,
+				      "Recipes are not built yet: nothing was written. '%s stats REPORT' shows the "
+				      "tables of one report, 'sonde sql REPORT' answers questions",
+				      cli_name(cli));
 	options_release(&parsed);
 	return status;
 }
 
+/* clang-format off */
 static const struct option_spec analyze_specs[] = {
 	{ .name = "rule", .letter = 'r', PLANNED(TEXTS), .arg = "name[:argument][,name]", .tag = "rules",
 	  .shown = "all", .help = "Rules to apply." },
@@ -87,6 +95,7 @@ static const struct option_spec analyze_specs[] = {
 	{ .name = "quiet", .letter = 'q', PLANNED(BOOL), .tag = "output", .help = "Tables only." },
 	{ .name = "force-overwrite", PLANNED(BOOL), .tag = "output", .help = "Replace files that exist." },
 };
+/* clang-format on */
 static const struct option_spec recipe_specs[] = {
 	{ .name = "quiet", .letter = 'q', PLANNED(BOOL), .tag = "output", .help = "Say nothing but what went wrong." },
 };

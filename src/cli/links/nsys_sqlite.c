@@ -44,24 +44,28 @@ static bool is_older(const char *path, const char *report)
 
 	if (stat(path, &a) < 0 || stat(report, &b) < 0)
 		return false;
-	return a.st_mtim.tv_sec != b.st_mtim.tv_sec ? a.st_mtim.tv_sec < b.st_mtim.tv_sec
-						    : a.st_mtim.tv_nsec < b.st_mtim.tv_nsec;
+	return a.st_mtim.tv_sec != b.st_mtim.tv_sec ? a.st_mtim.tv_sec < b.st_mtim.tv_sec : a.st_mtim.tv_nsec < b.st_mtim.tv_nsec;
 }
 
 static void say_existing(FILE *out, const char *path, const char *report)
 {
 	if (is_older(path, report))
-		fprintf(out, "WARNING: Existing SQLite export found: %s\n         It is older than %s, from which the "
-			"tables are read.\n         --force-export=true replaces it.\n\n", path, report);
+		fprintf(out,
+			"WARNING: Existing SQLite export found: %s\n         It is older than %s, from which the "
+			"tables are read.\n         --force-export=true replaces it.\n\n",
+			path, report);
 	else
-		fprintf(out, "NOTICE: Existing SQLite export found: %s\n        It is assumed to be of: %s\n        "
-			"--force-export=true replaces it.\n\n", path, report);
+		fprintf(out,
+			"NOTICE: Existing SQLite export found: %s\n        It is assumed to be of: %s\n        "
+			"--force-export=true replaces it.\n\n",
+			path, report);
 }
 
 static void write_export(struct cli *cli, const char *report, const char *path)
 {
-	struct export_request request = { .type = EXPORT_SQLITE, .input = report, .output = path, .stream = cli->out,
-					  .overwrite = true, .only_with_rows = true };
+	struct export_request request = {
+		.type = EXPORT_SQLITE, .input = report, .output = path, .stream = cli->out, .overwrite = true, .only_with_rows = true
+	};
 	struct query *q = NULL;
 	struct error err = { "" };
 	char written[PATH_MAX];
@@ -80,8 +84,7 @@ static void write_export(struct cli *cli, const char *report, const char *path)
 	query_close(q);
 }
 
-bool nsys_stats_sqlite(struct cli *cli, const struct options_parsed *parsed, const char *report, char *ret_shown,
-		       size_t shown_size)
+bool nsys_stats_sqlite(struct cli *cli, const struct options_parsed *parsed, const char *report, char *ret_shown, size_t shown_size)
 {
 	const struct option_use *named = options_find_use(parsed, "sqlite");
 	FILE *out = stream_of(cli, parsed);

@@ -17,6 +17,7 @@ struct status_fields {
 
 #define FIELD(type_, field) .type = OPTION_##type_, .offset = offsetof(struct status_fields, field)
 
+/* clang-format off */
 static const struct option_spec status_specs[] = {
 	{ .name = "environment", .letter = 'e', FIELD(BOOL, environment), .initial = "false", .tag = "what",
 	  .help = "Whether this machine lets CPU time be sampled." },
@@ -29,6 +30,7 @@ static const struct option_spec status_specs[] = {
 	  .offset = offsetof(struct status_fields, format), .initial = "plain", .tag = "what",
 	  .help = "Sessions as a list for people or for programs." },
 };
+/* clang-format on */
 
 static const struct option_table status_options = OPTION_TABLE(status_specs);
 
@@ -70,8 +72,7 @@ static void print_environment(struct cli *cli)
 	long long level;
 
 	fprintf(cli->out, "Timestamp counter supported: %s\n\nCPU Profiling Environment Check\nRoot privilege: %s\n",
-		verdict(doctor_probe_clock, &host) == DOCTOR_OK ? "Yes" : "No",
-		geteuid() == 0 ? "enabled" : "disabled");
+		verdict(doctor_probe_clock, &host) == DOCTOR_OK ? "Yes" : "No", geteuid() == 0 ? "enabled" : "disabled");
 	if (doctor_read_number(&host, "/proc/sys/kernel/perf_event_paranoid", &level))
 		fprintf(cli->out, "Linux Kernel Paranoid Level = %lld\n", level);
 	print_distribution(cli->out, &host);
@@ -80,8 +81,7 @@ static void print_environment(struct cli *cli)
 	/* Without cycles the CPU clock triggers samples, wherever perf_event_open works. */
 	fprintf(cli->out, "Linux perf_event_open syscall available: %s\nSampling trigger event available: %s\n", own, own);
 	fprintf(cli->out, "CPU Profiling Environment (process-tree): %s\n", own);
-	fprintf(cli->out, "CPU Profiling Environment (system-wide): %s\n",
-		word(verdict(doctor_probe_perf_system, &host)));
+	fprintf(cli->out, "CPU Profiling Environment (system-wide): %s\n", word(verdict(doctor_probe_perf_system, &host)));
 	fputs("\n'sonde doctor' says more, and how to allow what is not.\n", cli->out);
 }
 

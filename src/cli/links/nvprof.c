@@ -26,13 +26,11 @@ static int add(struct string_list *list, const char *text)
 static int add_trace(struct string_list *words, const struct nvprof_fields *fields)
 {
 	return string_list_addf(words, "--trace=cuda,nvtx%s%s%s", fields->cpu_threads == NVPROF_ON ? ",osrt" : "",
-				fields->mpi != NVPROF_MPI_OFF ? ",mpi" : "",
-				fields->openacc == NVPROF_ON ? ",openacc" : "");
+				fields->mpi != NVPROF_MPI_OFF ? ",mpi" : "", fields->openacc == NVPROF_ON ? ",openacc" : "");
 }
 
 /* The words of the `profile` command that does the same. `nsys nvprof` leaves an SQLite file beside the report. */
-static int make_profile_words(struct string_list *words, const struct nvprof_fields *fields, bool export,
-			      char *const *program)
+static int make_profile_words(struct string_list *words, const struct nvprof_fields *fields, bool export, char *const *program)
 {
 	TRY(add_trace(words, fields));
 	if (fields->cpu_profiling != NVPROF_ON)
@@ -176,8 +174,8 @@ static bool tables_wanted(const struct cli *cli, const struct nvprof_fields *fie
 {
 	if (fields->quiet)
 		return false;
-	return cli->role != CLI_NVPROF || !fields->output || fields->summary || fields->gpu_summary ||
-	       fields->api_summary || fields->gpu_summary_each || fields->gpu_trace || fields->api_trace;
+	return cli->role != CLI_NVPROF || !fields->output || fields->summary || fields->gpu_summary || fields->api_summary ||
+	       fields->gpu_summary_each || fields->gpu_trace || fields->api_trace;
 }
 
 static int print_after(struct cli *cli, const struct nvprof_fields *fields, const struct record_result *result)
@@ -220,12 +218,12 @@ static void print_notes(struct cli *cli, const struct options_parsed *parsed)
 		if (option_use_is_off(use))
 			continue;
 		if (use->spec->state == OPTION_PLANNED)
-			command_fail(cli, &nvprof_command, "--%s is not built yet; the run goes on without it",
-				     use->spec->name);
+			command_fail(cli, &nvprof_command, "--%s is not built yet; the run goes on without it", use->spec->name);
 		counters |= use->spec->state == OPTION_ELSEWHERE;
 	}
 	if (counters)
-		command_fail(cli, &nvprof_command, "Hardware counters of kernels are not read here ('ncu' does); the "
+		command_fail(cli, &nvprof_command,
+			     "Hardware counters of kernels are not read here ('ncu' does); the "
 			     "run goes on without them");
 }
 
@@ -238,7 +236,8 @@ static int answer(struct cli *cli, const struct nvprof_fields *fields, const str
 		return 0;
 	}
 	if (fields->query)
-		return command_fail(cli, &nvprof_command, "Hardware counters of kernels are not read here; 'ncu --query-metrics' "
+		return command_fail(cli, &nvprof_command,
+				    "Hardware counters of kernels are not read here; 'ncu --query-metrics' "
 				    "lists them");
 	if (fields->input)
 		return print_tables(cli, fields, fields->input);
@@ -265,8 +264,10 @@ static int run_nvprof(struct cli *cli, int argc, char **argv)
 }
 
 static const char *const nvprof_examples[] = {
-	"sonde nvprof ./app", "record CUDA and print its summaries",
-	"sonde nvprof --print-gpu-trace --csv --log-file trace.csv ./app", "every kernel and copy into a file",
+	"sonde nvprof ./app",
+	"record CUDA and print its summaries",
+	"sonde nvprof --print-gpu-trace --csv --log-file trace.csv ./app",
+	"every kernel and copy into a file",
 	NULL,
 };
 

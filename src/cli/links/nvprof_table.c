@@ -8,6 +8,7 @@
 #define COUNTERS(type_) .type = OPTION_##type_, .state = OPTION_ELSEWHERE
 #define SWITCH .values = "on|off"
 
+/* clang-format off */
 static const struct option_spec nvprof_specs[] = {
 	{ .name = "profile-from-start", FIELD(CHOICE, from_start), SWITCH, .initial = "on", .tag = "recording",
 	  .help = "off: record between cudaProfilerStart() and cudaProfilerStop() only." },
@@ -128,5 +129,6 @@ static const struct option_spec nvprof_specs[] = {
 	{ .name = "version", .letter = 'V', FIELD(BOOL, version), .initial = "false", .tag = "files",
 	  .help = "Print the version." },
 };
+/* clang-format on */
 
 const struct option_table nvprof_option_table = OPTION_TABLE(nvprof_specs);

@@ -27,7 +27,7 @@ struct after {
 	bool types[EXPORT_TYPE_COUNT];
 	bool overwrite;
 	bool stats;
-	bool sqlite_asked; /* not only as the source of nsys's statistics */
+	bool sqlite_asked;    /* not only as the source of nsys's statistics */
 	unsigned step, steps; /* nsys numbers them */
 	struct string_list files;
 	int failed;
@@ -76,8 +76,7 @@ int profile_check_exports(const struct profile_fields *fields, enum output_style
 	char report[PATH_MAX], path[PATH_MAX];
 
 	/* A number or a pid is chosen later. */
-	if (!fields->exports || fields->force_overwrite ||
-	    output_name_path(fields->output, style, 0, 1, report, sizeof(report), NULL) != 0)
+	if (!fields->exports || fields->force_overwrite || output_name_path(fields->output, style, 0, 1, report, sizeof(report), NULL) != 0)
 		return 0;
 	read_types(types, fields->exports);
 	for (unsigned type = 0; type < EXPORT_TYPE_COUNT; type++)
@@ -90,15 +89,16 @@ static void say_step(struct after *after, const char *path)
 {
 	after->step++;
 	if (cli_is_link(after->cli))
-		fprintf(after->cli->out, "[%u/%u] [========================100%%] %s\n", after->step, after->steps,
-			path_name(path));
+		fprintf(after->cli->out, "[%u/%u] [========================100%%] %s\n", after->step, after->steps, path_name(path));
 }
 
 static void export_as(struct after *after, struct query *q, enum export_type type)
 {
+	/* clang-format off */
 	struct export_request request = { .type = type, .input = after->result->path, .stream = after->cli->out,
 					  .overwrite = after->overwrite, .only_with_rows = true,
 					  .most_bytes = EXPORT_PAGE_BYTES, .answers = export_answers, .made = export_made };
+	/* clang-format on */
 	struct error err = { "" };
 	char path[PATH_MAX];
 
@@ -171,8 +171,7 @@ static void print_nsys_stats(struct after *after)
 
 	inner.role = CLI_SONDE;
 	for (i = 0; i < SHOWN_BY_NSYS; i++) {
-		fprintf(after->cli->out, "[%u/%u] Executing '%s' stats report\n", ++after->step, after->steps,
-			shown_by_nsys[i]);
+		fprintf(after->cli->out, "[%u/%u] Executing '%s' stats report\n", ++after->step, after->steps, shown_by_nsys[i]);
 		text = NULL;
 		inner.out = open_memstream(&text, &size);
 		if (!inner.out)
@@ -257,8 +256,7 @@ static void after_as_nsys(struct after *after)
 
 int profile_after(struct cli *cli, const struct profile_fields *fields, const struct record_result *result)
 {
-	struct after after = { .cli = cli, .result = result, .overwrite = fields->force_overwrite,
-			       .stats = fields->stats };
+	struct after after = { .cli = cli, .result = result, .overwrite = fields->force_overwrite, .stats = fields->stats };
 
 	read_types(after.types, fields->exports);
 	after.sqlite_asked = after.types[EXPORT_SQLITE];

@@ -21,8 +21,10 @@ static bool is_word(const char *text, size_t length, const char *word)
 static void set_backtrace(const char *piece, size_t length, int64_t *backtrace_ns)
 {
 	static const char *const kinds[RING_CUDA_CALL_KINDS] = {
-		[RING_CUDA_CALL_KERNEL] = "kernel", [RING_CUDA_CALL_MEMORY] = "memory",
-		[RING_CUDA_CALL_SYNC] = "sync", [RING_CUDA_CALL_OTHER] = "other",
+		[RING_CUDA_CALL_KERNEL] = "kernel",
+		[RING_CUDA_CALL_MEMORY] = "memory",
+		[RING_CUDA_CALL_SYNC] = "sync",
+		[RING_CUDA_CALL_OTHER] = "other",
 	};
 	const char *colon = memchr(piece, ':', length);
 	size_t word = colon ? (size_t)(colon - piece) : length;
@@ -50,8 +52,7 @@ void profile_cuda_fill(struct profile_options *o, const struct profile_fields *f
 {
 	o->cuda = fields->cuda;
 	o->cuda.asked = trace_given && o->trace & TRACE_BIT(TRACE_CUDA);
-	o->cuda.graph_nodes = fields->cuda_graph == GRAPH_NODE ||
-			      fields->cuda_graph == GRAPH_NODE_HOST ||
+	o->cuda.graph_nodes = fields->cuda_graph == GRAPH_NODE || fields->cuda_graph == GRAPH_NODE_HOST ||
 			      fields->cuda_graph == GRAPH_NODE_DEVICE;
 	o->cuda.event_times = fields->cuda_events != EVENTS_FALSE;
 	fill_backtraces(&o->cuda, fields->cuda_backtrace);

@@ -20,11 +20,13 @@ struct unit {
 	double bytes;
 };
 
+/* clang-format off */
 static const struct unit units[] = {
 	{ "", 1, 0 }, { "s", 1, 0 }, { "m", 60, 0 }, { "min", 60, 0 }, { "h", 3600, 0 },
 	{ "K", 0, 1024.0 }, { "M", 0, 1048576.0 }, { "G", 0, 1073741824.0 }, { "T", 0, 1099511627776.0 },
 	{ "KB", 0, 1024.0 }, { "MB", 0, 1048576.0 }, { "GB", 0, 1073741824.0 }, { "TB", 0, 1099511627776.0 },
 };
+/* clang-format on */
 
 static const struct unit *find_unit(const char *name)
 {

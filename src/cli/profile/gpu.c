@@ -24,7 +24,8 @@ static int nvml_plugin(const char *arguments, struct gpu_options *o, struct erro
 	number = strncmp(arguments, ",-i", 3) == 0 ? arguments + 3 : "";
 	ms = strtol(number, &end, 10);
 	if (end == number || *end || ms < 1 || ms > 10000)
-		return error_set(err, EINVAL, "--enable=nvml_metrics takes -iN, the milliseconds between readings from 1 to 10000, not '%s'.",
+		return error_set(err, EINVAL,
+				 "--enable=nvml_metrics takes -iN, the milliseconds between readings from 1 to 10000, not '%s'.",
 				 arguments + 1);
 	o->nvml_hz = ms > 1000 ? 1 : 1000 / ms;
 	return 0;

@@ -29,8 +29,8 @@ static int fill_environment(struct string_list *env, const struct profile_hooks 
 	if (r >= 0)
 		r = string_list_addf(env, "NSYS_CALLBACK_NAME=%s", option);
 	if (r >= 0)
-		r = session ? string_list_addf(env, "NSYS_SESSION_NAME=%s", session)
-			    : string_list_addf(env, "NSYS_SESSION_NAME=profile-%d", (int)getpid());
+		r = session ? string_list_addf(env, "NSYS_SESSION_NAME=%s", session) :
+			      string_list_addf(env, "NSYS_SESSION_NAME=profile-%d", (int)getpid());
 	for (char **variable = environ; *variable && r >= 0; variable++)
 		if (!is_replaced(*variable))
 			r = string_list_add(env, *variable, strlen(*variable));
@@ -81,8 +81,7 @@ static void tell_status(const struct profile_hooks *hooks, const char *option, c
 	if (WIFSIGNALED(status))
 		fprintf(err, "%s: --%s: '%s' was ended by signal %d\n", cli_name(hooks->cli), option, command, WTERMSIG(status));
 	else if (WEXITSTATUS(status))
-		fprintf(err, "%s: --%s: '%s' ended with status %d\n", cli_name(hooks->cli), option, command,
-			WEXITSTATUS(status));
+		fprintf(err, "%s: --%s: '%s' ended with status %d\n", cli_name(hooks->cli), option, command, WEXITSTATUS(status));
 }
 
 static const char *command_of(const struct profile_hooks *hooks, const char *option)

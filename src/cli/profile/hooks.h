@@ -12,7 +12,7 @@
 struct profile_hooks {
 	struct cli *cli;
 	const struct profile_fields *fields;
-	pid_t running[HOOKS_AT_ONCE]; /* nobody waits for them; 0 = none */
+	pid_t running[HOOKS_AT_ONCE];       /* nobody waits for them; 0 = none */
 	const char *options[HOOKS_AT_ONCE]; /* which option each is of */
 };
 

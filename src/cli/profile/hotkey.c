@@ -15,12 +15,14 @@ struct key_name {
 	unsigned key;
 };
 
+/* clang-format off */
 static const struct key_name key_names[] = {
 	{ "OP", 1 }, { "OQ", 2 }, { "OR", 3 }, { "OS", 4 },
 	{ "[11~", 1 }, { "[12~", 2 }, { "[13~", 3 }, { "[14~", 4 },
 	{ "[[A", 1 }, { "[[B", 2 }, { "[[C", 3 }, { "[[D", 4 }, { "[[E", 5 },
 	{ "[15~", 5 }, { "[17~", 6 }, { "[18~", 7 }, { "[19~", 8 }, { "[20~", 9 }, { "[21~", 10 }, { "[23~", 11 }, { "[24~", 12 },
 };
+/* clang-format on */
 
 /* The key of a whole sequence, 0 where it is none of these; -1 while its end has not come. */
 static int find_key(const char *sequence, size_t size)

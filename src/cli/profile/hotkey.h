@@ -8,7 +8,7 @@
 
 /* Function keys in what a terminal sends: as xterm, rxvt, the console of Linux and VT220 write them. */
 struct key_reader {
-	char sequence[16];   /* begun by an escape, its end has not come */
+	char sequence[16]; /* begun by an escape, its end has not come */
 	size_t size;
 };
 
@@ -16,7 +16,7 @@ struct key_reader {
 unsigned key_reader_count(struct key_reader *reader, unsigned key, const char *bytes, size_t size);
 
 struct hotkey {
-	int fd;              /* of the terminal; -1: its keys are not ours */
+	int fd; /* of the terminal; -1: its keys are not ours */
 	unsigned key;
 	struct termios before;
 	struct key_reader reader;

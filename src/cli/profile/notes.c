@@ -22,24 +22,20 @@ static bool seen_before(const struct options_parsed *parsed, size_t index)
 static int note_option(const struct option_spec *spec, struct string_list *notes)
 {
 	switch (spec->state) {
-	case OPTION_PLANNED:
-		return string_list_addf(notes, "--%s is not built yet; the run goes on without it",
-					spec->name);
+	case OPTION_PLANNED: return string_list_addf(notes, "--%s is not built yet; the run goes on without it", spec->name);
 	case OPTION_ELSEWHERE:
-		return string_list_addf(notes, "--%s has no meaning on this platform; the run goes on "
-					"without it", spec->name);
-	case OPTION_OBSOLETE:
-		return string_list_addf(notes, "--%s is obsolete and does nothing. %s", spec->name,
-					spec->help);
-	case OPTION_BUILT:
-		break;
+		return string_list_addf(notes,
+					"--%s has no meaning on this platform; the run goes on "
+					"without it",
+					spec->name);
+	case OPTION_OBSOLETE: return string_list_addf(notes, "--%s is obsolete and does nothing. %s", spec->name, spec->help);
+	case OPTION_BUILT: break;
 	}
 	return 0;
 }
 
 /* "--trace: cuda and osrt are not built yet; the run goes on without them". */
-static int note_sources(uint64_t mask, enum trace_state state, const char *what_one,
-			const char *what_many, struct string_list *notes)
+static int note_sources(uint64_t mask, enum trace_state state, const char *what_one, const char *what_many, struct string_list *notes)
 {
 	struct buf names = BUF_INIT;
 	unsigned i, left, count = 0;
@@ -52,13 +48,11 @@ static int note_sources(uint64_t mask, enum trace_state state, const char *what_
 		if (!(mask >> i & 1) || trace_list[i].state != state)
 			continue;
 		left--;
-		r = buf_printf(&names, "%s%s", trace_list[i].name,
-			       left > 1 ? ", " : left == 1 ? " and " : "");
+		r = buf_printf(&names, "%s%s", trace_list[i].name, left > 1 ? ", " : left == 1 ? " and " : "");
 	}
 	if (r >= 0 && count)
-		r = string_list_addf(notes, "--trace: %s %s; the run goes on without %s",
-				     buf_cstr(&names), count > 1 ? what_many : what_one,
-				     count > 1 ? "them" : "it");
+		r = string_list_addf(notes, "--trace: %s %s; the run goes on without %s", buf_cstr(&names),
+				     count > 1 ? what_many : what_one, count > 1 ? "them" : "it");
 	buf_release(&names);
 	return r;
 }
@@ -87,13 +81,11 @@ static int note_exports(uint64_t exports, struct string_list *notes)
 
 	for (; r >= 0 && (len = option_next_value(&list, &name)); exports >>= 1)
 		if (exports & 1 && strncmp(name, "none", len) != 0 && profile_export_type(name, len) < 0)
-			r = string_list_addf(notes, "--export=%.*s is not built yet; the run goes on without it", (int)len,
-					     name);
+			r = string_list_addf(notes, "--export=%.*s is not built yet; the run goes on without it", (int)len, name);
 	return r;
 }
 
-int profile_add_notes(const struct profile_fields *fields, const struct options_parsed *parsed,
-		      struct string_list *notes)
+int profile_add_notes(const struct profile_fields *fields, const struct options_parsed *parsed, struct string_list *notes)
 {
 	const struct option_use *use;
 	size_t i;
@@ -101,11 +93,9 @@ int profile_add_notes(const struct profile_fields *fields, const struct options_
 
 	/* The default names sources that are not built: only asking for them is worth a word. */
 	if (options_find_use(parsed, "trace")) {
-		r = note_sources(fields->trace, TRACE_STATE_PLANNED, "is not built yet",
-				 "are not built yet", notes);
+		r = note_sources(fields->trace, TRACE_STATE_PLANNED, "is not built yet", "are not built yet", notes);
 		if (r >= 0)
-			r = note_sources(fields->trace, TRACE_STATE_ELSEWHERE,
-					 "has no meaning on this platform",
+			r = note_sources(fields->trace, TRACE_STATE_ELSEWHERE, "has no meaning on this platform",
 					 "have no meaning on this platform", notes);
 	}
 	if (r >= 0)

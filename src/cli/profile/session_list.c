@@ -26,8 +26,8 @@ struct listing {
 static const char *state_word(uint32_t state)
 {
 	static const char *const words[] = {
-		[STEER_IDLE] = "Launched",	   [STEER_CAPTURING] = "Collection", [STEER_SETTLING] = "Finalization",
-		[STEER_WRITING] = "Finalization",  [STEER_DELAYED] = "Delayed",	     [STEER_ARMED] = "StartRange",
+		[STEER_IDLE] = "Launched",        [STEER_CAPTURING] = "Collection", [STEER_SETTLING] = "Finalization",
+		[STEER_WRITING] = "Finalization", [STEER_DELAYED] = "Delayed",      [STEER_ARMED] = "StartRange",
 		[STEER_WAITING] = "Waiting",
 	};
 
@@ -46,8 +46,7 @@ static void print_json(struct listing *list, const struct steer_reply *session, 
 	json_member(list->out, "name", session->name);
 	json_member(list->out, "state", state_word(session->state));
 	json_member(list->out, "time", clock);
-	fprintf(list->out, ", \"launch\": %u, \"pid\": %u, \"captures\": %u", session->launches, session->target,
-		session->captures);
+	fprintf(list->out, ", \"launch\": %u, \"pid\": %u, \"captures\": %u", session->launches, session->target, session->captures);
 	json_member(list->out, "program", session->program);
 	json_member(list->out, "report", session->result.path);
 	fputc('}', list->out);
@@ -93,8 +92,7 @@ static int list_sessions(struct cli *cli, const struct sessions_fields *fields, 
 	struct error err = { "" };
 
 	if (parsed->word_count != 1 || strcmp(parsed->words[0], "list") != 0)
-		return command_fail(cli, &sessions_command, "The one thing to do is 'list': %s sessions list.",
-				    cli_name(cli));
+		return command_fail(cli, &sessions_command, "The one thing to do is 'list': %s sessions list.", cli_name(cli));
 	if (steer_each(list_one, &list, &err) < 0)
 		return command_fail(cli, &sessions_command, "%s", err.text);
 	end_list(&list, "");
@@ -134,6 +132,7 @@ static int run_sessions(struct cli *cli, int argc, char **argv)
 	return status;
 }
 
+/* clang-format off */
 static const struct option_spec sessions_specs[] = {
 	{ .name = "show-header", .letter = 'p', .type = OPTION_BOOL,
 	  .offset = offsetof(struct sessions_fields, header), .initial = "true", .tag = "output",
@@ -142,6 +141,7 @@ static const struct option_spec sessions_specs[] = {
 	  .offset = offsetof(struct sessions_fields, format), .initial = "plain", .tag = "output",
 	  .help = "A list for people or for programs." },
 };
+/* clang-format on */
 static const struct option_table sessions_options = OPTION_TABLE(sessions_specs);
 
 const struct command sessions_command = {

@@ -50,16 +50,14 @@ int profile_split_env(const char *text, struct string_list *env, struct error *e
 	while (*text && r == 0) {
 		len = variable_length(text);
 		if (*text == '=' || !memchr(text, '=', len))
-			return error_set(err, EINVAL, "--env-var takes NAME=value, not '%.*s'.", (int)len,
-					 text);
+			return error_set(err, EINVAL, "--env-var takes NAME=value, not '%.*s'.", (int)len, text);
 		r = string_list_add(env, text, len);
 		text += len + (text[len] == ',');
 	}
 	return r;
 }
 
-static int fill_environment(struct profile_setup *setup, const struct option_texts *texts,
-			    struct error *err)
+static int fill_environment(struct profile_setup *setup, const struct option_texts *texts, struct error *err)
 {
 	size_t i;
 
@@ -70,8 +68,8 @@ static int fill_environment(struct profile_setup *setup, const struct option_tex
 	return 0;
 }
 
-static int check_together(const struct profile_fields *fields, const struct options_parsed *parsed,
-			  enum output_style style, struct error *err)
+static int check_together(const struct profile_fields *fields, const struct options_parsed *parsed, enum output_style style,
+			  struct error *err)
 {
 	uint64_t others = fields->trace & ~(TRACE_NONE_BIT | TRACE_HELP_BIT);
 
@@ -79,10 +77,8 @@ static int check_together(const struct profile_fields *fields, const struct opti
 		return error_set(err, EINVAL, "--trace=none excludes all other sources.");
 	if (!fields->stop_on_exit && !fields->duration_ns)
 		return error_set(err, EINVAL, "--stop-on-exit=false needs a --duration.");
-	if (options_find_use(parsed, "nvtx-domain-include") &&
-	    options_find_use(parsed, "nvtx-domain-exclude"))
-		return error_set(err, EINVAL,
-				 "--nvtx-domain-include and --nvtx-domain-exclude exclude each other.");
+	if (options_find_use(parsed, "nvtx-domain-include") && options_find_use(parsed, "nvtx-domain-exclude"))
+		return error_set(err, EINVAL, "--nvtx-domain-include and --nvtx-domain-exclude exclude each other.");
 	return output_name_check(fields->output, style, err);
 }
 
@@ -119,8 +115,7 @@ static struct cpu_options cpu_options(struct cpu_options cpu)
 	return cpu;
 }
 
-static void copy_fields(struct profile_options *o, const struct profile_fields *fields,
-			const struct options_parsed *parsed)
+static void copy_fields(struct profile_options *o, const struct profile_fields *fields, const struct options_parsed *parsed)
 {
 #define RUN(type, field, ...) o->field = fields->field;
 #include "record/profile_options.def"
@@ -153,8 +148,8 @@ static void find_agents(struct profile_setup *setup)
 		setup->options.cuda.agent_path = setup->cuda_agent;
 }
 
-int profile_setup_fill(struct profile_setup *setup, const struct profile_fields *fields,
-		       const struct options_parsed *parsed, char *const *argv, struct error *err)
+int profile_setup_fill(struct profile_setup *setup, const struct profile_fields *fields, const struct options_parsed *parsed,
+		       char *const *argv, struct error *err)
 {
 	int r;
 

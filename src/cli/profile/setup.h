@@ -20,18 +20,16 @@ struct profile_setup {
 };
 
 /* `argv` is the program and its arguments, NULL for one that runs already. Release in any case. */
-int profile_setup_fill(struct profile_setup *setup, const struct profile_fields *fields,
-		       const struct options_parsed *parsed, char *const *argv, struct error *err);
+int profile_setup_fill(struct profile_setup *setup, const struct profile_fields *fields, const struct options_parsed *parsed,
+		       char *const *argv, struct error *err);
 void profile_setup_release(struct profile_setup *setup);
 
 /* One note for each option used that asks for something which does not exist here. */
-int profile_add_notes(const struct profile_fields *fields, const struct options_parsed *parsed,
-		      struct string_list *notes);
+int profile_add_notes(const struct profile_fields *fields, const struct options_parsed *parsed, struct string_list *notes);
 struct cli;
 void profile_print_notes(struct cli *cli, const struct string_list *notes);
 /* What is read of the GPUs themselves. */
-int profile_gpu_options(struct gpu_options *ret, const struct profile_fields *fields, struct string_list *notes,
-			struct error *err);
+int profile_gpu_options(struct gpu_options *ret, const struct profile_fields *fields, struct string_list *notes, struct error *err);
 /* "A=B,C=D": a piece without '=' belongs to the value before it. */
 int profile_split_env(const char *text, struct string_list *env, struct error *err);
 /* "sigterm", "none", "9" ... as a signal number, 0 for none. */

@@ -68,12 +68,9 @@ static const struct schedule_key {
 	const char *name;
 	size_t offset;
 } schedule_keys[] = {
-	{ "skip_first", offsetof(struct schedule, skip_first) },
-	{ "wait", offsetof(struct schedule, wait) },
-	{ "warmup", offsetof(struct schedule, warmup) },
-	{ "active", offsetof(struct schedule, active) },
-	{ "repeat", offsetof(struct schedule, repeat) },
-	{ "skip_first_wait", offsetof(struct schedule, skip_first_wait) },
+	{ "skip_first", offsetof(struct schedule, skip_first) }, { "wait", offsetof(struct schedule, wait) },
+	{ "warmup", offsetof(struct schedule, warmup) },         { "active", offsetof(struct schedule, active) },
+	{ "repeat", offsetof(struct schedule, repeat) },         { "skip_first_wait", offsetof(struct schedule, skip_first_wait) },
 };
 #define SCHEDULE_KEYS COUNT_OF(schedule_keys)
 #define SCHEDULE_FORM "skip_first=N,wait=N,warmup=N,active=N,repeat=N,skip_first_wait=N"
@@ -129,7 +126,8 @@ int profile_schedule(struct schedule *ret, const char *text, struct error *err)
 		TRY(read_key(ret, text, length, err));
 	}
 	if (!ret->active)
-		return error_set(err, EINVAL, "--schedule needs active=N, the steps recorded in each cycle, of at least 1: " SCHEDULE_FORM ".");
+		return error_set(err, EINVAL,
+				 "--schedule needs active=N, the steps recorded in each cycle, of at least 1: " SCHEDULE_FORM ".");
 	return 0;
 }
 
@@ -139,7 +137,8 @@ static int fill_schedule(struct profile_options *o, const struct profile_fields 
 	if (fields->capture_range != RANGE_NONE)
 		return error_set(err, EINVAL, "--schedule and --capture-range exclude each other.");
 	if (strcmp(fields->capture_end, "stop") != 0 && strcmp(fields->capture_end, "stop-shutdown") != 0)
-		return error_set(err, EINVAL, "--capture-range-end of a --schedule is stop or stop-shutdown; how often it records, its "
+		return error_set(err, EINVAL,
+				 "--capture-range-end of a --schedule is stop or stop-shutdown; how often it records, its "
 				 "repeat=N says.");
 	if (fields->trace & TRACE_NONE_BIT)
 		return error_set(err, EINVAL, "--schedule counts NVTX ranges, which --trace=none leaves out.");

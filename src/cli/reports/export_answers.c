@@ -65,8 +65,11 @@ static int put_statistics(struct answering *a, struct error *err)
 
 int export_answers(void *context, const char *path, FILE *out, struct error *err)
 {
-	static const char *const uris[] = { "/api/findings?report=0", "/api/stats?report=0", "/api/tree?report=0",
-					    "/api/flame?report=0", "/api/flame?order=top-down&report=0",
+	static const char *const uris[] = { "/api/findings?report=0",
+					    "/api/stats?report=0",
+					    "/api/tree?report=0",
+					    "/api/flame?report=0",
+					    "/api/flame?order=top-down&report=0",
 					    "/api/flame?order=bottom-up&report=0" };
 	struct view_source source = { .path = path, .name = "report" };
 	struct view_options options = { .sources = &source, .source_count = 1 };

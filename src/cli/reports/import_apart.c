@@ -89,8 +89,8 @@ static int wait_for(struct cli *cli, const char *name, pid_t child, const sigset
 	return ended;
 }
 
-static void import_and_wait(struct cli *cli, const char *name, enum foreign_kind kind, const char *path,
-			    struct report_writer *writer, struct import_signals *s, struct import_answer *answer)
+static void import_and_wait(struct cli *cli, const char *name, enum foreign_kind kind, const char *path, struct report_writer *writer,
+			    struct import_signals *s, struct import_answer *answer)
 {
 	int status = 0;
 	pid_t child;
@@ -114,8 +114,8 @@ static void import_and_wait(struct cli *cli, const char *name, enum foreign_kind
 		answer->result = error_set(&answer->err, EINTR, "Importing '%s' was ended by a signal", name);
 }
 
-int import_apart(struct cli *cli, const char *name, enum foreign_kind kind, const char *path, bool overwrite,
-		 struct import_signals *s, struct foreign_result *told, struct error *err)
+int import_apart(struct cli *cli, const char *name, enum foreign_kind kind, const char *path, bool overwrite, struct import_signals *s,
+		 struct foreign_result *told, struct error *err)
 {
 	struct import_answer *answer = mmap(NULL, sizeof(*answer), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	struct report_writer *writer;

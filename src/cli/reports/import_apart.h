@@ -18,8 +18,8 @@ void import_block(struct import_signals *s);
 void import_unblock(const struct import_signals *s);
 
 /* Between the two. Of a report that does not come about nothing is left. */
-int import_apart(struct cli *cli, const char *name, enum foreign_kind kind, const char *path, bool overwrite,
-		 struct import_signals *s, struct foreign_result *told, struct error *err);
+int import_apart(struct cli *cli, const char *name, enum foreign_kind kind, const char *path, bool overwrite, struct import_signals *s,
+		 struct foreign_result *told, struct error *err);
 
 /* Says what could not be read, and what a file lacks. True where a part could not be read. */
 bool import_tell(struct cli *cli, const struct command *command, const char *file, const struct foreign_result *told);

@@ -43,8 +43,7 @@ static void find_name(const char *name, char *ret)
 	snprintf(stem, sizeof(stem), "%s", name);
 	if (try_name(stem, ".sonde", ret) || try_name(stem, ".nsys-rep", ret) || try_name(stem, ".ncu-rep", ret))
 		return;
-	if (cut_ending(stem, ".nsys-rep") || cut_ending(stem, ".qdrep") || cut_ending(stem, ".ncu-rep") ||
-	    cut_ending(stem, ".sqlite"))
+	if (cut_ending(stem, ".nsys-rep") || cut_ending(stem, ".qdrep") || cut_ending(stem, ".ncu-rep") || cut_ending(stem, ".sqlite"))
 		try_name(stem, ".sonde", ret);
 	else if (cut_ending(stem, ".sonde") && !try_name(stem, ".nsys-rep", ret))
 		try_name(stem, ".ncu-rep", ret);
@@ -88,8 +87,8 @@ static int keep_open(const char *folder, struct opened_report *ret, struct error
 	return 0;
 }
 
-static int import_foreign(struct cli *cli, const char *name, enum foreign_kind kind, struct opened_report *ret,
-			  struct foreign_result *told, struct error *err)
+static int import_foreign(struct cli *cli, const char *name, enum foreign_kind kind, struct opened_report *ret, struct foreign_result *told,
+			  struct error *err)
 {
 	struct import_signals signals;
 	char folder[PATH_MAX], path[PATH_MAX];
@@ -109,8 +108,7 @@ static int import_foreign(struct cli *cli, const char *name, enum foreign_kind k
 	return r;
 }
 
-bool open_report(struct cli *cli, const struct command *command, const char *name, struct opened_report *ret,
-		 int *ret_status)
+bool open_report(struct cli *cli, const struct command *command, const char *name, struct opened_report *ret, int *ret_status)
 {
 	char advice[PATH_MAX];
 	struct foreign_result told;
@@ -119,8 +117,7 @@ bool open_report(struct cli *cli, const struct command *command, const char *nam
 
 	*ret = (struct opened_report){ .file = -1 };
 	find_name(name, ret->path);
-	if (foreign_recognize(ret->path, &kind, &err) < 0 || kind == FOREIGN_NOT || kind == FOREIGN_EMPTY ||
-	    kind == FOREIGN_UNKNOWN)
+	if (foreign_recognize(ret->path, &kind, &err) < 0 || kind == FOREIGN_NOT || kind == FOREIGN_EMPTY || kind == FOREIGN_UNKNOWN)
 		return true;
 	if (!foreign_is_readable(kind)) {
 		foreign_advice(ret->path, kind, advice, sizeof(advice));

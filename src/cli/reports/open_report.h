@@ -15,8 +15,7 @@ struct opened_report {
 
 /* False where the command is to end with *ret_status: what is wrong was told. A report that is not there is left to
  * its reader to tell. */
-bool open_report(struct cli *cli, const struct command *command, const char *name, struct opened_report *ret,
-		 int *ret_status);
+bool open_report(struct cli *cli, const struct command *command, const char *name, struct opened_report *ret, int *ret_status);
 
 struct report;
 /* Its reader; -errno with a sentence, also where it is cut off. */

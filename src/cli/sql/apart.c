@@ -19,9 +19,9 @@ enum message_kind { MESSAGE_LINE, MESSAGE_FORGET, MESSAGE_END };
 /* To the process that runs statements; the text follows. */
 struct message {
 	enum message_kind kind;
-	int status;      /* END: so far */
-	bool complete;   /* END */
-	bool has_output; /* LINE: names a file for output, and its descriptor comes along */
+	int status;           /* END: so far */
+	bool complete;        /* END */
+	bool has_output;      /* LINE: names a file for output, and its descriptor comes along */
 	char output_why[256]; /* or why it could not be opened */
 	bool takes_interrupts;
 	size_t size;

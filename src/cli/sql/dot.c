@@ -60,13 +60,12 @@ static int each_in_schema(struct sql_shell *shell, const char *sql, const char *
 static int each_table(struct sql_shell *shell, const char *pattern, name_fn take)
 {
 	const char *name;
-	int count = each_in_schema(shell, "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') ORDER BY name", pattern,
-				   1, take);
+	int count = each_in_schema(shell, "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') ORDER BY name", pattern, 1, take);
 
 	for (unsigned i = 0; (name = query_native_name(shell->query, i)) != NULL; i++)
 		count += take_if_like(shell, pattern, name, 1, take);
-	return count + each_in_schema(shell, "SELECT name FROM sqlite_temp_master WHERE name NOT LIKE 'sonde%' ORDER BY name",
-				      pattern, 0, take);
+	return count +
+	       each_in_schema(shell, "SELECT name FROM sqlite_temp_master WHERE name NOT LIKE 'sonde%' ORDER BY name", pattern, 0, take);
 }
 
 static void print_name(struct sql_shell *shell, const char *name, int has_rows)
@@ -208,8 +207,7 @@ static enum sql_answer unknown(struct sql_shell *shell, const char *word)
 	nearest_begin(&nearest, word);
 	for (size_t i = 0; i < DOT_COMMANDS; i++)
 		nearest_offer(&nearest, dot_commands[i].word, strlen(dot_commands[i].word));
-	snprintf(text, sizeof(text), "There is no command '%s'.%s .help lists them.", word,
-		 nearest_hint(&nearest, "", hint, sizeof(hint)));
+	snprintf(text, sizeof(text), "There is no command '%s'.%s .help lists them.", word, nearest_hint(&nearest, "", hint, sizeof(hint)));
 	return fail(shell, text);
 }
 

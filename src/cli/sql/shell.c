@@ -154,8 +154,7 @@ void sql_shell_forget(struct sql_shell *shell)
 
 int sql_shell_end(struct sql_shell *shell)
 {
-	int status = shell->text.len && !is_blank(buf_cstr(&shell->text)) ?
-		     sql_shell_run(shell, buf_cstr(&shell->text)) : 0;
+	int status = shell->text.len && !is_blank(buf_cstr(&shell->text)) ? sql_shell_run(shell, buf_cstr(&shell->text)) : 0;
 
 	buf_clear(&shell->text);
 	return status;

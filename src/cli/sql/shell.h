@@ -14,21 +14,21 @@ struct sql_shell {
 	struct cli *cli;
 	struct query *query;
 	struct format_spec format;
-	FILE *output;          /* of .output; NULL: the command's own */
+	FILE *output; /* of .output; NULL: the command's own */
 	int timer;
-	int takes_interrupts;  /* Ctrl-C ends a statement, not the program: SIGINT is blocked meanwhile */
-	struct buf text;       /* a statement whose end was not seen yet */
-	unsigned line;         /* lines read so far */
-	unsigned text_line;    /* where that statement begins; 0: it has no lines that were counted */
+	int takes_interrupts; /* Ctrl-C ends a statement, not the program: SIGINT is blocked meanwhile */
+	struct buf text;      /* a statement whose end was not seen yet */
+	unsigned line;        /* lines read so far */
+	unsigned text_line;   /* where that statement begins; 0: it has no lines that were counted */
 	/* Where statements run in another process (apart.h): */
-	bool is_apart;         /* this one has the lines */
-	int apart;             /* a socket to the other */
+	bool is_apart; /* this one has the lines */
+	int apart;     /* a socket to the other */
 	pid_t apart_child;
-	bool apart_pending;    /* a statement was begun there */
+	bool apart_pending; /* a statement was begun there */
 	/* And in that one: */
-	bool opens_none;       /* files come along with their line */
+	bool opens_none; /* files come along with their line */
 	int opened_output;
-	char opened_why[256];  /* it could not be opened */
+	char opened_why[256]; /* it could not be opened */
 };
 
 /* What the next line is answered with. */

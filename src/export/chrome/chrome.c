@@ -221,8 +221,9 @@ static void put_launch(struct chrome *c, const struct event_reader *r, const int
 	if (present >> COLUMN_CUDA_LAUNCH_REGISTERS & 1)
 		arg_number(c, "registers per thread", launch[COLUMN_CUDA_LAUNCH_REGISTERS]);
 	if (present >> COLUMN_CUDA_LAUNCH_DYNAMIC_SHARED & 1)
-		arg_number(c, "shared memory", (int64_t)((uint64_t)launch[COLUMN_CUDA_LAUNCH_STATIC_SHARED] +
-							 (uint64_t)launch[COLUMN_CUDA_LAUNCH_DYNAMIC_SHARED]));
+		arg_number(c, "shared memory",
+			   (int64_t)((uint64_t)launch[COLUMN_CUDA_LAUNCH_STATIC_SHARED] +
+				     (uint64_t)launch[COLUMN_CUDA_LAUNCH_DYNAMIC_SHARED]));
 	if (stream && !event_value(r, EVENT_ARGS) && present >> COLUMN_CUDA_LAUNCH_GRID_X & 1)
 		put_per_sm(c, launch, stream);
 	put_triple(c, "grid", launch, COLUMN_CUDA_LAUNCH_GRID_X);
@@ -497,7 +498,9 @@ static int whole(struct export *e, struct error *err)
 	return r;
 }
 
+/* clang-format off */
 const struct export_format export_chrome = {
 	.name = "Chrome", .streams = true, .whole = whole, .begin = export_stream_begin,
 	.end = export_stream_end, .give_up = export_stream_give_up,
 };
+/* clang-format on */

@@ -10,10 +10,10 @@ struct chrome {
 	struct export *e;
 	struct timeline t;
 	FILE *out;
-	int64_t base;      /* added to times, so that they count from baseTimeNanoseconds */
-	bool any_event;    /* the next one needs a comma */
+	int64_t base;   /* added to times, so that they count from baseTimeNanoseconds */
+	bool any_event; /* the next one needs a comma */
 	bool any_arg;
-	bool imported;     /* from a trace of this kind, which has its own annotations */
+	bool imported; /* from a trace of this kind, which has its own annotations */
 	/* Processes with GPU work: devices of all but the first have numbers of their own. */
 	int64_t *gpu_processes;
 	size_t gpu_process_count;

@@ -92,15 +92,14 @@ static void put_column(struct chrome *c, sqlite3_stmt *row, int column)
 }
 
 /* Properties by Kineto's names of them. */
-#define DEVICES                                                                                                   \
-	"SELECT \"index\", name, memory, major, minor, sm_count, attributes, uid FROM sonde_gpu ORDER BY uid"
-#define ATTRIBUTES                                                                                                \
-	"SELECT CASE key WHEN 'maxThreadsPerBlock' THEN key WHEN 'maxRegistersPerBlock' THEN 'regsPerBlock' "     \
-	"WHEN 'threadsPerWarp' THEN 'warpSize' WHEN 'maxShmemPerBlock' THEN 'sharedMemPerBlock' "                 \
-	"WHEN 'maxRegistersPerSm' THEN 'regsPerMultiprocessor' "                                                  \
-	"WHEN 'maxShmemPerBlockOptin' THEN 'sharedMemPerBlockOptin' "                                             \
-	"WHEN 'maxShmemPerSm' THEN 'sharedMemPerMultiprocessor' "                                                 \
-	"WHEN 'maxWarpsPerSm' THEN 'maxThreadsPerMultiprocessor' END AS kineto, "                                 \
+#define DEVICES "SELECT \"index\", name, memory, major, minor, sm_count, attributes, uid FROM sonde_gpu ORDER BY uid"
+#define ATTRIBUTES \
+	"SELECT CASE key WHEN 'maxThreadsPerBlock' THEN key WHEN 'maxRegistersPerBlock' THEN 'regsPerBlock' " \
+	"WHEN 'threadsPerWarp' THEN 'warpSize' WHEN 'maxShmemPerBlock' THEN 'sharedMemPerBlock' " \
+	"WHEN 'maxRegistersPerSm' THEN 'regsPerMultiprocessor' " \
+	"WHEN 'maxShmemPerBlockOptin' THEN 'sharedMemPerBlockOptin' " \
+	"WHEN 'maxShmemPerSm' THEN 'sharedMemPerMultiprocessor' " \
+	"WHEN 'maxWarpsPerSm' THEN 'maxThreadsPerMultiprocessor' END AS kineto, " \
 	"CASE key WHEN 'maxWarpsPerSm' THEN integer * 32 ELSE integer END FROM sonde_arg WHERE \"set\" = ?1 AND kineto NOTNULL"
 
 static void put_attributes(struct chrome *c, int64_t set)
@@ -143,13 +142,13 @@ static void put_devices(struct chrome *c)
 }
 
 /* Who this rank is, by what the launcher of the program said. HTA looks for a space before the number. */
-#define RANKS                                                                                                              \
-	"SELECT r.value, s.value FROM (SELECT column1 AS rank, column2 AS size FROM (VALUES('RANK', 'WORLD_SIZE'), "        \
-	"('OMPI_COMM_WORLD_RANK', 'OMPI_COMM_WORLD_SIZE'), ('PMI_RANK', 'PMI_SIZE'), ('SLURM_PROCID', 'SLURM_NTASKS'))) "  \
-	"JOIN (SELECT substr(value, 1, instr(value, '=') - 1) AS name, substr(value, instr(value, '=') + 1) AS value "     \
-	"FROM META_DATA_CAPTURE WHERE name LIKE 'PROCESS%:ENVIRONMENT_VARIABLE%') r ON r.name = rank "                     \
-	"JOIN (SELECT substr(value, 1, instr(value, '=') - 1) AS name, substr(value, instr(value, '=') + 1) AS value "     \
-	"FROM META_DATA_CAPTURE WHERE name LIKE 'PROCESS%:ENVIRONMENT_VARIABLE%') s ON s.name = size "                     \
+#define RANKS \
+	"SELECT r.value, s.value FROM (SELECT column1 AS rank, column2 AS size FROM (VALUES('RANK', 'WORLD_SIZE'), " \
+	"('OMPI_COMM_WORLD_RANK', 'OMPI_COMM_WORLD_SIZE'), ('PMI_RANK', 'PMI_SIZE'), ('SLURM_PROCID', 'SLURM_NTASKS'))) " \
+	"JOIN (SELECT substr(value, 1, instr(value, '=') - 1) AS name, substr(value, instr(value, '=') + 1) AS value " \
+	"FROM META_DATA_CAPTURE WHERE name LIKE 'PROCESS%:ENVIRONMENT_VARIABLE%') r ON r.name = rank " \
+	"JOIN (SELECT substr(value, 1, instr(value, '=') - 1) AS name, substr(value, instr(value, '=') + 1) AS value " \
+	"FROM META_DATA_CAPTURE WHERE name LIKE 'PROCESS%:ENVIRONMENT_VARIABLE%') s ON s.name = size " \
 	"WHERE r.value <> '' AND r.value NOT GLOB '*[^0-9]*' AND s.value <> '' AND s.value NOT GLOB '*[^0-9]*' LIMIT 1"
 
 static void put_rank(struct chrome *c)
@@ -165,8 +164,7 @@ static void put_rank(struct chrome *c)
 /* Facts of an imported trace are told again; those with three parts are events that give names. */
 static bool is_top_level(const char *key)
 {
-	static const char *const own[] = { "schemaVersion", "displayTimeUnit", "baseTimeNanoseconds", "traceEvents",
-					   "traceName" };
+	static const char *const own[] = { "schemaVersion", "displayTimeUnit", "baseTimeNanoseconds", "traceEvents", "traceName" };
 
 	for (size_t i = 0; i < COUNT_OF(own); i++)
 		if (strcmp(key, own[i]) == 0)
@@ -268,8 +266,7 @@ static void name_processes(struct chrome *c, bool recorded)
 		process = index_find(processes, row[THREAD_PROCESS]);
 		if (!process)
 			continue;
-		text_event(c, "thread_name", process[PROCESS_PID], row[THREAD_TID], "name",
-			   timeline_thread_name(&c->t, row[THREAD_UID]));
+		text_event(c, "thread_name", process[PROCESS_PID], row[THREAD_TID], "name", timeline_thread_name(&c->t, row[THREAD_UID]));
 		if (recorded)
 			order_event(c, "thread_sort_index", process[PROCESS_PID], row[THREAD_TID], row[THREAD_TID]);
 	}

@@ -10,8 +10,8 @@ static uint64_t counter_track(struct perfetto *p, const int64_t *track)
 	struct counter_name name;
 
 	timeline_counter_name(&p->t, track, &name);
-	return perfetto_counter_track(p, name.gpu ? perfetto_gpu(p, name.gpu) : perfetto_process(p, track[TRACK_PROCESS]),
-				      name.text, name.unit);
+	return perfetto_counter_track(p, name.gpu ? perfetto_gpu(p, name.gpu) : perfetto_process(p, track[TRACK_PROCESS]), name.text,
+				      name.unit);
 }
 
 static void put_counter(struct perfetto *p, uint64_t uuid, const struct event_reader *r)
@@ -175,8 +175,8 @@ static uint64_t intern_stack(struct perfetto *p, const struct stack_tree *tree, 
 	return number;
 }
 
-static void put_sample(struct perfetto *p, const struct stack_tree *tree, const struct event_reader *r,
-		       const int64_t *thread, const int64_t *process)
+static void put_sample(struct perfetto *p, const struct stack_tree *tree, const struct event_reader *r, const int64_t *thread,
+		       const int64_t *process)
 {
 	uint64_t stack = intern_stack(p, tree, event_value(r, EVENT_WHAT));
 	struct proto *s = &p->event;
@@ -221,10 +221,8 @@ static void put_state(struct perfetto *p, uint64_t track, const struct state_int
 	size_t len;
 
 	perfetto_event_head(p, EVENT_TYPE_BEGIN, track);
-	proto_number(&p->event, EVENT_FIELD_NAME,
-		     perfetto_intern(p, INTERNED_NAME, 1ull << 61 | s->state, name, strlen(name)));
-	proto_number(&p->event, EVENT_FIELD_CATEGORY,
-		     perfetto_intern(p, INTERNED_CATEGORY, 1ull << 61, category, sizeof(category) - 1));
+	proto_number(&p->event, EVENT_FIELD_NAME, perfetto_intern(p, INTERNED_NAME, 1ull << 61 | s->state, name, strlen(name)));
+	proto_number(&p->event, EVENT_FIELD_CATEGORY, perfetto_intern(p, INTERNED_CATEGORY, 1ull << 61, category, sizeof(category) - 1));
 	if (s->state == STATE_RUNNING)
 		perfetto_annotate_number(p, "cpu", s->cpu);
 	reason = timeline_text(&p->t, s->reason, &len);

@@ -62,8 +62,9 @@ static void annotate_launch(struct perfetto *p, const int64_t *launch)
 	annotate_triple(p, "grid", launch, COLUMN_CUDA_LAUNCH_GRID_X);
 	annotate_triple(p, "block", launch, COLUMN_CUDA_LAUNCH_BLOCK_X);
 	perfetto_annotate_number(p, "registers per thread", launch[COLUMN_CUDA_LAUNCH_REGISTERS]);
-	perfetto_annotate_number(p, "shared memory", (int64_t)((uint64_t)launch[COLUMN_CUDA_LAUNCH_STATIC_SHARED] +
-							       (uint64_t)launch[COLUMN_CUDA_LAUNCH_DYNAMIC_SHARED]));
+	perfetto_annotate_number(
+		p, "shared memory",
+		(int64_t)((uint64_t)launch[COLUMN_CUDA_LAUNCH_STATIC_SHARED] + (uint64_t)launch[COLUMN_CUDA_LAUNCH_DYNAMIC_SHARED]));
 }
 
 static void annotate_arg(void *context, const struct arg_value *v)
@@ -75,8 +76,7 @@ static void annotate_arg(void *context, const struct arg_value *v)
 	case ARG_INTEGER: proto_number(&p->event, ANNOTATION_INT, (uint64_t)v->integer); break;
 	case ARG_REAL: proto_real(&p->event, ANNOTATION_REAL, v->real); break;
 	case ARG_TEXT:
-		proto_bytes(&p->event, timeline_is_json(v->text, v->text_len) ? ANNOTATION_JSON : ANNOTATION_TEXT, v->text,
-			    v->text_len);
+		proto_bytes(&p->event, timeline_is_json(v->text, v->text_len) ? ANNOTATION_JSON : ANNOTATION_TEXT, v->text, v->text_len);
 		break;
 	case ARG_NOTHING: proto_text(&p->event, ANNOTATION_JSON, "null"); break;
 	}
@@ -160,8 +160,7 @@ void perfetto_event(struct perfetto *p, const struct event_reader *r, unsigned t
 		proto_number(&p->event, EVENT_FIELD_CATEGORY, intern_own(p, INTERNED_CATEGORY, category));
 	} else if (class) {
 		category = timeline_text(&p->t, class, &len);
-		proto_number(&p->event, EVENT_FIELD_CATEGORY,
-			     perfetto_intern(p, INTERNED_CATEGORY, (uint64_t)class, category, len));
+		proto_number(&p->event, EVENT_FIELD_CATEGORY, perfetto_intern(p, INTERNED_CATEGORY, (uint64_t) class, category, len));
 	}
 	put_flow(p, r);
 	annotate(p, r);

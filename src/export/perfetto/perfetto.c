@@ -236,8 +236,9 @@ uint64_t perfetto_context(struct perfetto *p, const int64_t *stream)
 	char name[160];
 	bool is_new;
 
-	uuid = parent_uuid(p, PARENT_CONTEXT, (uint64_t)stream[STREAM_PROCESS] << 24 ^ (uint64_t)stream[STREAM_DEVICE] << 16 ^
-			   (uint64_t)stream[STREAM_CONTEXT], &is_new);
+	uuid = parent_uuid(
+		p, PARENT_CONTEXT,
+		(uint64_t)stream[STREAM_PROCESS] << 24 ^ (uint64_t)stream[STREAM_DEVICE] << 16 ^ (uint64_t)stream[STREAM_CONTEXT], &is_new);
 	if (is_new) {
 		snprintf(name, sizeof(name), "%s %lld, context %lld",
 			 process ? timeline_text(&p->t, process[PROCESS_NAME], NULL) : "process",
@@ -327,7 +328,9 @@ static int whole(struct export *e, struct error *err)
 	return r;
 }
 
+/* clang-format off */
 const struct export_format export_perfetto = {
 	.name = "Perfetto", .streams = true, .whole = whole, .begin = export_stream_begin,
 	.end = export_stream_end, .give_up = export_stream_give_up,
 };
+/* clang-format on */

@@ -7,6 +7,7 @@
 #include "export/perfetto/protobuf.h"
 #include "export/timeline.h"
 
+/* clang-format off */
 enum {
 	PACKET_CLOCK_SNAPSHOT = 6, PACKET_TIMESTAMP = 8, PACKET_SEQUENCE = 10, PACKET_TRACK_EVENT = 11, PACKET_INTERNED = 12,
 	PACKET_SEQUENCE_FLAGS = 13, PACKET_DEFAULTS = 59, PACKET_TRACK_DESCRIPTOR = 60, PACKET_PERF_SAMPLE = 66,
@@ -23,21 +24,24 @@ enum {
 	EVENT_FIELD_TRACK = 11, EVENT_FIELD_COUNTER = 30, EVENT_FIELD_REAL_COUNTER = 44, EVENT_FIELD_FLOW = 47,
 	EVENT_FIELD_LAST_FLOW = 48
 };
+/* clang-format on */
 enum { EVENT_TYPE_BEGIN = 1, EVENT_TYPE_END = 2, EVENT_TYPE_INSTANT = 3, EVENT_TYPE_COUNTER = 4 };
+/* clang-format off */
 enum { ANNOTATION_NAME = 1, ANNOTATION_UINT = 3, ANNOTATION_INT = 4, ANNOTATION_REAL = 5, ANNOTATION_TEXT = 6,
        ANNOTATION_JSON = 9, ANNOTATION_VALUE = 17 };
 enum { TRACK_FIELD_UUID = 1, TRACK_FIELD_NAME = 2, TRACK_FIELD_PROCESS = 3, TRACK_FIELD_THREAD = 4, TRACK_FIELD_PARENT = 5,
        TRACK_FIELD_COUNTER = 8 };
+/* clang-format on */
 
 struct perfetto {
 	struct export *e;
 	struct timeline t;
-	int64_t base;           /* added to times */
-	struct proto out;       /* packets to be written */
-	struct proto event;     /* the message of the packet being made */
-	struct proto interned;  /* what it is the first to refer to */
+	int64_t base;                     /* added to times */
+	struct proto out;                 /* packets to be written */
+	struct proto event;               /* the message of the packet being made */
+	struct proto interned;            /* what it is the first to refer to */
 	struct idmap ids[INTERNED_KINDS]; /* interning ids by kind and key */
-	struct idmap tracks;   /* uuids of processes, threads, GPUs, contexts */
+	struct idmap tracks;              /* uuids of processes, threads, GPUs, contexts */
 	uint64_t last_uuid;
 	int result;
 };

@@ -8,11 +8,13 @@
 
 #define MAX_LANES 4096u
 
+/* clang-format off */
 enum row_class {
 	ROW_NONE, ROW_GENERIC, ROW_NVTX, ROW_NVTX_RANGES, ROW_API, ROW_OSRT, ROW_JIT, ROW_STREAM, ROW_SYNC, ROW_GRAPH,
 	ROW_OVERHEAD,
 	ROW_OTHER /* and behind it the kind of track: events of a thread that nobody here knows */
 };
+/* clang-format on */
 
 static unsigned class_of_table(int64_t track_kind)
 {
@@ -131,8 +133,8 @@ static void name_row(struct row *row, const int64_t *track)
 	case ROW_GENERIC:
 		if (track[TRACK_THREAD])
 			row->first = row->parent;
-		snprintf(row->name, sizeof(row->name), "%s", track[TRACK_THREAD] ? "Slices" :
-			 timeline_text(&p->t, track[TRACK_TEXT], NULL));
+		snprintf(row->name, sizeof(row->name), "%s",
+			 track[TRACK_THREAD] ? "Slices" : timeline_text(&p->t, track[TRACK_TEXT], NULL));
 		break;
 	case ROW_NVTX: snprintf(row->name, sizeof(row->name), "%s", domain[0] ? domain : "NVTX"); break;
 	case ROW_NVTX_RANGES:
@@ -143,9 +145,15 @@ static void name_row(struct row *row, const int64_t *track)
 	case ROW_OSRT: snprintf(row->name, sizeof(row->name), "OS runtime"); break;
 	case ROW_JIT: snprintf(row->name, sizeof(row->name), "CUDA JIT"); break;
 	case ROW_OVERHEAD: snprintf(row->name, sizeof(row->name), "CUDA overhead"); break;
-	case ROW_STREAM: row->nests = false; name_stream(row, track, ""); break;
+	case ROW_STREAM:
+		row->nests = false;
+		name_stream(row, track, "");
+		break;
 	case ROW_SYNC: name_stream(row, track, " synchronization"); break;
-	case ROW_GRAPH: row->nests = false; name_stream(row, track, " graphs"); break;
+	case ROW_GRAPH:
+		row->nests = false;
+		name_stream(row, track, " graphs");
+		break;
 	case ROW_NONE: break;
 	default: snprintf(row->name, sizeof(row->name), "%s", table_tracks(table_of_tracks(row->class - ROW_OTHER))->word);
 	}
@@ -168,8 +176,7 @@ static struct lane *add_lane(struct row *row)
 		row->p->result = -ENOMEM;
 		return NULL;
 	}
-	*added = (struct lane){ .track = row->lane_count == 0 && row->first ? row->first :
-					 perfetto_track(row->p, row->parent, row->name) };
+	*added = (struct lane){ .track = row->lane_count == 0 && row->first ? row->first : perfetto_track(row->p, row->parent, row->name) };
 	row->lane_count++;
 	return added;
 }
@@ -245,8 +252,7 @@ static void release_row(struct row *row)
 	free(row->lanes);
 }
 
-static int put_row(struct perfetto *p, const struct part *parts, size_t count, const struct track_groups *groups,
-		   struct error *err)
+static int put_row(struct perfetto *p, const struct part *parts, size_t count, const struct track_groups *groups, struct error *err)
 {
 	struct row row = { .p = p, .class = class_of(parts[0].track) };
 	int r;

@@ -87,7 +87,8 @@ static bool drops_table(unsigned table)
 	return table == TABLE_OUTPUT_STREAM || table == TABLE_KERNEL_FILE;
 }
 
-static int take_column(struct redaction *x, const struct table_schema *schema, size_t group, unsigned column, int64_t *values, uint8_t *nulls)
+static int take_column(struct redaction *x, const struct table_schema *schema, size_t group, unsigned column, int64_t *values,
+		       uint8_t *nulls)
 {
 	const struct report_group *g = report_group(x->report, schema->id, group);
 	enum text_role role = role_of(&schema->columns[column]);
@@ -117,7 +118,8 @@ static int take_table(struct redaction *x, const struct table_schema *schema)
 	values = calloc(most, sizeof(*values));
 	nulls = calloc(most, 1);
 	for (unsigned c = 0; values && nulls && r == 0 && c < schema->column_count; c++)
-		for (size_t i = 0; schema->columns[c].type == COLUMN_TYPE_STR && r == 0 && i < report_group_count(x->report, schema->id); i++)
+		for (size_t i = 0; schema->columns[c].type == COLUMN_TYPE_STR && r == 0 && i < report_group_count(x->report, schema->id);
+		     i++)
 			r = take_column(x, schema, i, c, values, nulls);
 	r = values && nulls ? r : -ENOMEM;
 	free(values);

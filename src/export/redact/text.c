@@ -19,7 +19,7 @@ struct redactor {
 	struct private_words folders;
 	struct idmap folder_names;
 	struct idmap paths;      /* hash of a path -> its number below */
-	uint32_t *path_numbers;   /* among those with its last part */
+	uint32_t *path_numbers;  /* among those with its last part */
 	struct idmap last_parts; /* hash of it -> its number below */
 	uint32_t *last_counts;
 };
@@ -155,8 +155,10 @@ static size_t count_slashes(const char *text, size_t len)
 /* Folders at the root of file systems. "/api/v1/users" and "/model/layer1" are none. */
 static bool has_usual_top(const char *path, size_t len)
 {
+	/* clang-format off */
 	static const char *const tops[] = { "home", "root", "Users", "tmp", "var", "opt", "usr", "mnt", "media", "srv", "scratch", "etc", "lib", "lib64",
 					    "bin", "sbin", "nix", "gpfs", "lustre", "nfs", "run", "dev", "workspace", "app", "export", "Volumes" };
+	/* clang-format on */
 	size_t top = 1;
 
 	while (top < len && path[top] != '/')
@@ -179,7 +181,8 @@ static bool has_ending(const char *path, size_t len)
 /* A file of source code, as imported Python functions are named by: torch/nn/modules/module.py(1783): forward */
 static bool is_source(const char *token, size_t len)
 {
-	static const char *const endings[] = { ".py", ".pyx", ".cu", ".cuh", ".c", ".cc", ".cpp", ".cxx", ".h", ".hpp", ".rs", ".go", ".jl", ".sh" };
+	static const char *const endings[] = { ".py",  ".pyx", ".cu",  ".cuh", ".c",  ".cc", ".cpp",
+					       ".cxx", ".h",   ".hpp", ".rs",  ".go", ".jl", ".sh" };
 
 	for (size_t i = 0; i < COUNT_OF(endings); i++) {
 		size_t size = strlen(endings[i]);
@@ -274,18 +277,12 @@ static int put_without_paths(struct redactor *r, enum text_role role, const char
 	struct secret_words words = { 0 };
 
 	switch (role) {
-	case TEXT_PATH:
-		return put_path(r, text, len, ret);
-	case TEXT_INLINED:
-		return put_inlined(r, text, len, ret);
-	case TEXT_LINE:
-		return put_line(r, &words, text, ret);
-	case TEXT_WORDS:
-		return put_words(r, text, ret);
-	case TEXT_HOST: /* which no machine has where it is so long */
-		return buf_append(ret, text, len <= PRIVATE_MOST ? len : 0);
-	default:
-		return put_paths(r, role, text, len, ret);
+	case TEXT_PATH: return put_path(r, text, len, ret);
+	case TEXT_INLINED: return put_inlined(r, text, len, ret);
+	case TEXT_LINE: return put_line(r, &words, text, ret);
+	case TEXT_WORDS: return put_words(r, text, ret);
+	case TEXT_HOST: /* which no machine has where it is so long */ return buf_append(ret, text, len <= PRIVATE_MOST ? len : 0);
+	default: return put_paths(r, role, text, len, ret);
 	}
 }
 

@@ -24,8 +24,10 @@ uint64_t redact_hash(const char *text, size_t len)
 /* Names that many have. */
 static bool is_common(const char *text, size_t len)
 {
+	/* clang-format off */
 	static const char *const words[] = { "root", "user", "users", "home", "admin", "ubuntu", "debian", "centos", "nobody", "test", "guest", "docker",
 					     "runner", "jovyan", "main", "cuda", "localhost", "localhost.localdomain", "127.0.0.1" };
+	/* clang-format on */
 
 	for (size_t i = 0; i < COUNT_OF(words); i++)
 		if (strlen(words[i]) == len && strncmp(words[i], text, len) == 0)
@@ -164,7 +166,8 @@ static size_t replace_mac(struct private_words *w, const char *text, size_t left
 {
 	uint32_t number;
 
-	if (!has_form(text, left, "xx:xx:xx:xx:xx:xx") || (left > MAC_LENGTH && (isxdigit((unsigned char)text[MAC_LENGTH]) || text[MAC_LENGTH] == ':')))
+	if (!has_form(text, left, "xx:xx:xx:xx:xx:xx") ||
+	    (left > MAC_LENGTH && (isxdigit((unsigned char)text[MAC_LENGTH]) || text[MAC_LENGTH] == ':')))
 		return 0;
 	number = number_of(&w->machines, text, MAC_LENGTH);
 	buf_printf(ret, "00:00:00:%02x:%02x:%02x", number >> 16 & 0xff, number >> 8 & 0xff, number & 0xff);
@@ -190,7 +193,8 @@ static size_t replace_address(struct private_words *w, const char *text, size_t 
 		return 0;
 	memcpy(address, text, len);
 	address[len] = '\0';
-	if (inet_pton(is_six ? AF_INET6 : AF_INET, address, parsed) != 1 || strncmp(address, "127.", 4) == 0 || strcmp(address, "0.0.0.0") == 0)
+	if (inet_pton(is_six ? AF_INET6 : AF_INET, address, parsed) != 1 || strncmp(address, "127.", 4) == 0 ||
+	    strcmp(address, "0.0.0.0") == 0)
 		return 0;
 	/* Namespaces of C++ are made of the same characters. */
 	if (is_six && !isdigit((unsigned char)text[0]) && strncasecmp(text, "fe80", 4) != 0 && strncasecmp(text, "fd", 2) != 0)

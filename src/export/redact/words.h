@@ -20,7 +20,7 @@ struct private_word {
 struct private_words {
 	struct private_word *items;
 	size_t count;
-	bool is_sorted; /* by their bytes, as they are looked up */
+	bool is_sorted;      /* by their bytes, as they are looked up */
 	uint32_t first[257]; /* the first that begins with a byte, or with a larger one */
 	uint32_t numbers[WORD_KINDS];
 	struct idmap known, addresses, machines, uuids; /* hashes of the words; IP, MAC */

@@ -70,7 +70,8 @@ static uint32_t number_names(const struct timeline *t, struct idmap *names, int6
 /* Threads that have the same name, in processes that have, become the first of them. */
 static int join_threads(const struct timeline *t, struct stack_weights *w)
 {
-	uint32_t *first = calloc(3 * (size_t)w->owner_count + 1, sizeof(*first)), *joined = calloc((size_t)w->owner_count + 1, sizeof(*joined));
+	uint32_t *first = calloc(3 * (size_t)w->owner_count + 1, sizeof(*first)),
+		 *joined = calloc((size_t)w->owner_count + 1, sizeof(*joined));
 	struct idmap names = { 0 };
 	int r = first && joined ? 0 : -ENOMEM;
 	uint32_t number;
@@ -107,8 +108,7 @@ static int put_threads(struct timeline *t, struct stack_weights *w, bool counts,
 	for (size_t begin = 0, end; r >= 0 && begin < w->count; begin = end) {
 		end = stack_weights_end(w, begin);
 		stack_sums_add(&sums, w, view.nodes, begin, end);
-		for (uint32_t n = stack_sums_next(&sums, 0); r >= 0 && n < view.fold.count;
-		     n = stack_sums_next(&sums, n + 1)) {
+		for (uint32_t n = stack_sums_next(&sums, 0); r >= 0 && n < view.fold.count; n = stack_sums_next(&sums, n + 1)) {
 			if (!sums.self[n].count)
 				continue;
 			put_owner(t, f, w->owners[w->rows[begin].owner]);
@@ -128,8 +128,8 @@ static void time_filter(const struct export *e, const char *last, char *text, si
 
 	text[0] = '\0';
 	if (times->given)
-		snprintf(text, size, "%s >= %lld and %s <= %lld", times->start_overlaps ? last : "start",
-			 (long long)times->start, times->end_overlaps ? "start" : last, (long long)times->end);
+		snprintf(text, size, "%s >= %lld and %s <= %lld", times->start_overlaps ? last : "start", (long long)times->start,
+			 times->end_overlaps ? "start" : last, (long long)times->end);
 }
 
 static int put_cpu(struct timeline *t, const char *source, struct error *err)
@@ -213,7 +213,9 @@ static int whole(struct export *e, struct error *err)
 	return r;
 }
 
+/* clang-format off */
 const struct export_format export_folded = {
 	.name = "Folded", .streams = true, .whole = whole, .begin = export_stream_begin,
 	.end = export_stream_end, .give_up = export_stream_give_up,
 };
+/* clang-format on */

@@ -249,8 +249,7 @@ static int put_evented(struct speedscope *s, struct event_merge *events, const c
 	}
 	if (result >= 0)
 		close_slices(s, open, INT64_MAX);
-	fprintf(s->out, "],\"startValue\":%lld,\"endValue\":%lld}", first == INT64_MAX ? 0 : (long long)first,
-		(long long)last);
+	fprintf(s->out, "],\"startValue\":%lld,\"endValue\":%lld}", first == INT64_MAX ? 0 : (long long)first, (long long)last);
 	free(open);
 	return result < 0 ? error_set(err, ENOMEM, "Not enough memory") : export_poll(s->t.e, "ranges", err);
 }
@@ -279,7 +278,8 @@ static int put_row(struct speedscope *s, const struct track_groups *groups, uint
 }
 
 /* For each track the next of its row, plus 1; and the first of all rows, in their order. */
-static int find_rows(struct speedscope *s, const struct track_groups *groups, uint32_t *next, uint32_t *firsts, uint32_t *lasts, uint32_t *ret_count)
+static int find_rows(struct speedscope *s, const struct track_groups *groups, uint32_t *next, uint32_t *firsts, uint32_t *lasts,
+		     uint32_t *ret_count)
 {
 	struct keymap rows = { 0 };
 	int r = 0;
@@ -288,7 +288,8 @@ static int find_rows(struct speedscope *s, const struct track_groups *groups, ui
 		const int64_t *track = track_at(s, i), key[] = { track[TRACK_KIND], track[TRACK_THREAD], track[TRACK_DOMAIN] };
 		uint32_t known = rows.count, number;
 
-		if ((key[0] != TRACK_NVTX_PUSHPOP && key[0] != TRACK_GENERIC) || !key[1] || !track_groups_has(groups, (uint32_t)track[TRACK_ID]))
+		if ((key[0] != TRACK_NVTX_PUSHPOP && key[0] != TRACK_GENERIC) || !key[1] ||
+		    !track_groups_has(groups, (uint32_t)track[TRACK_ID]))
 			continue;
 		number = keymap_number(&rows, key, sizeof(key));
 		r = number == KEYMAP_NONE ? -ENOMEM : 0;
@@ -355,7 +356,8 @@ static int put_frames(struct speedscope *s)
 static int say_nothing(const struct speedscope *s, enum export_stacks stacks, struct error *err)
 {
 	const char *missing = stacks == EXPORT_STACKS_CPU ? "CPU samples" :
-			      stacks == EXPORT_STACKS_GPU ? "ranges and no GPU work" : "CPU samples, no ranges and no GPU work";
+			      stacks == EXPORT_STACKS_GPU ? "ranges and no GPU work" :
+							    "CPU samples, no ranges and no GPU work";
 
 	return error_set(err, ENODATA, "%s has no %s", s->t.e->request->input, missing);
 }
@@ -367,8 +369,7 @@ static int put_all(struct speedscope *s, struct error *err)
 
 	if (stacks != EXPORT_STACKS_ANY && stacks != EXPORT_STACKS_CPU && stacks != EXPORT_STACKS_GPU)
 		return error_set(err, EINVAL, "--stacks=offcpu and osrt are of -t folded");
-	fputs_unlocked("{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\"exporter\":\"sonde\",\"name\":",
-		       s->out);
+	fputs_unlocked("{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\"exporter\":\"sonde\",\"name\":", s->out);
 	json_put_text(s->out, name, strlen(name));
 	fputs_unlocked(",\"activeProfileIndex\":0,\"profiles\":[", s->out);
 	if (stacks != EXPORT_STACKS_GPU)
@@ -397,7 +398,9 @@ static int whole(struct export *e, struct error *err)
 	return r;
 }
 
+/* clang-format off */
 const struct export_format export_speedscope = {
 	.name = "speedscope", .streams = true, .whole = whole, .begin = export_stream_begin,
 	.end = export_stream_end, .give_up = export_stream_give_up,
 };
+/* clang-format on */

@@ -132,7 +132,8 @@ static int set_call(struct work_stacks *w, uint32_t process, int64_t correlation
 /* 0: not known. */
 static uint32_t call_node(const struct work_stacks *w, uint32_t process, int64_t correlation)
 {
-	uint64_t number = correlation > 0 && correlation <= UINT32_MAX ? idmap_get(&w->call_groups, call_key(process, correlation)) : IDMAP_NONE;
+	uint64_t number = correlation > 0 && correlation <= UINT32_MAX ? idmap_get(&w->call_groups, call_key(process, correlation)) :
+									 IDMAP_NONE;
 
 	return number == IDMAP_NONE ? 0 : w->calls[number].nodes[correlation % CALLS];
 }
@@ -145,7 +146,7 @@ struct open_ranges {
 		uint32_t node; /* 0: those below it have changed */
 	} list[MAX_OPEN];
 	unsigned count;
-	uint32_t thread;       /* node */
+	uint32_t thread; /* node */
 };
 
 static void close_ranges(struct open_ranges *open, int64_t time)
@@ -236,7 +237,8 @@ static size_t first_track(const struct work_stacks *w, int64_t thread)
 	return from;
 }
 
-static int read_thread(struct work_stacks *w, const int64_t *thread, const struct track_groups *groups, struct open_ranges *open, struct error *err)
+static int read_thread(struct work_stacks *w, const int64_t *thread, const struct track_groups *groups, struct open_ranges *open,
+		       struct error *err)
 {
 	uint32_t process_node = 0, process = find_process(w, thread[THREAD_PROCESS], &process_node);
 	struct event_merge events = { 0 };

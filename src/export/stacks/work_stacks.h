@@ -9,7 +9,7 @@
 struct work_node {
 	uint32_t parent; /* below the node itself; 0 = the root, which has no name */
 	uint32_t name;
-	uint64_t count;  /* of work that is this node, without what is below */
+	uint64_t count; /* of work that is this node, without what is below */
 	uint64_t ns;
 };
 
@@ -17,17 +17,17 @@ struct work_stacks {
 	struct timeline *t;
 	struct work_node *nodes;
 	uint32_t node_count, node_cap;
-	struct idmap edges;    /* parent and name to node */
+	struct idmap edges; /* parent and name to node */
 	struct idmap names;
-	char **texts;           /* by number, less 1 */
+	char **texts; /* by number, less 1 */
 	uint32_t text_cap;
-	struct idmap processes;      /* uid to number */
-	uint32_t *process_nodes;     /* by number, 0: not made yet */
+	struct idmap processes;  /* uid to number */
+	uint32_t *process_nodes; /* by number, 0: not made yet */
 	uint32_t process_cap;
-	struct idmap call_groups;    /* process and correlation, without its last bits, to number */
+	struct idmap call_groups; /* process and correlation, without its last bits, to number */
 	struct call_group *calls;
 	uint32_t call_cap;
-	uint32_t *tracks;            /* numbers of rows, by thread */
+	uint32_t *tracks; /* numbers of rows, by thread */
 };
 
 int work_stacks_load(struct work_stacks *w, struct timeline *t, struct error *err);

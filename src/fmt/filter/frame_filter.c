@@ -8,7 +8,8 @@
 #define PART_MAX 512u
 #define REGEX "regex:"
 
-static int parse_part(struct frame_filter *ret, enum frame_part part, const char *text, size_t size, int is_regex, char *why, size_t why_size)
+static int parse_part(struct frame_filter *ret, enum frame_part part, const char *text, size_t size, int is_regex, char *why,
+		      size_t why_size)
 {
 	int has_own = size >= strlen(REGEX) && strncmp(text, REGEX, strlen(REGEX)) == 0;
 	char copy[PART_MAX + sizeof(REGEX)];
@@ -76,7 +77,8 @@ int frame_filter_matches(const struct frame_filter *f, const char *module, const
 			continue;
 		if (!text || !*text)
 			return 0;
-		if (name_pattern_matches(&f->parts[i], text) || (i != FRAME_FUNCTION && name_pattern_matches(&f->parts[i], path_name(text))))
+		if (name_pattern_matches(&f->parts[i], text) ||
+		    (i != FRAME_FUNCTION && name_pattern_matches(&f->parts[i], path_name(text))))
 			continue;
 		if (i != FRAME_MODULE || !module_matches(&f->parts[i], text))
 			return 0;

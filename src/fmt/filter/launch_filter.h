@@ -33,7 +33,7 @@ void kernel_id_release(struct kernel_id *id);
 
 /* [yes|no]:[instances between cuProfilerStart and Stop]:[instances of NVTX ranges] */
 struct range_numbers {
-	int restarts;                 /* NVTX ranges are counted anew from each cuProfilerStart on */
+	int restarts; /* NVTX ranges are counted anew from each cuProfilerStart on */
 	struct id_pattern profiler;
 	struct id_pattern nvtx;
 };

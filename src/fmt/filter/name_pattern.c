@@ -111,7 +111,8 @@ int name_pattern_regex(struct name_pattern *ret, const char *expression, enum na
 {
 	size_t without = excluded(expression);
 	int whole = match == NAME_MATCH_WHOLE;
-	char *text = without ? rewritten(expression + strlen(ALL_BUT), without, 1, 0) : rewritten(expression, strlen(expression), whole, whole);
+	char *text = without ? rewritten(expression + strlen(ALL_BUT), without, 1, 0) :
+			       rewritten(expression, strlen(expression), whole, whole);
 	char reason[80] = "not enough memory";
 	int result = -1;
 

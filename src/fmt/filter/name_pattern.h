@@ -6,10 +6,10 @@
 #include <stddef.h>
 
 struct name_pattern {
-	char *text;            /* the name; NULL where it is an expression */
+	char *text; /* the name; NULL where it is an expression */
 	regex_t regex;
 	int is_regex;
-	int is_negated;        /* ^(?!...): all but those */
+	int is_negated; /* ^(?!...): all but those */
 };
 
 /* Whether an expression has to match the whole name, or some part of it. */

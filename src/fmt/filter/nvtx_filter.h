@@ -26,7 +26,7 @@ struct nvtx_filter_part {
 };
 
 struct nvtx_filter {
-	int is_stack;            /* push/pop ranges; otherwise start/end */
+	int is_stack; /* push/pop ranges; otherwise start/end */
 	int from_bottom, to_top;
 	int has_domain;
 	struct name_pattern domain;
@@ -36,11 +36,11 @@ struct nvtx_filter {
 
 /* A range that is open. Pushed ones are in the order in which they were pushed. */
 struct nvtx_open_range {
-	const char *domain;      /* "" for the default one */
-	const char *name;        /* NULL: it has none, and is matched by no name */
+	const char *domain; /* "" for the default one */
+	const char *name;   /* NULL: it has none, and is matched by no name */
 	int is_pushed;
-	uint32_t color;          /* ARGB; 0: none was given */
-	uint32_t number;         /* what the listener said of it (agent/core/interface.h) */
+	uint32_t color;  /* ARGB; 0: none was given */
+	uint32_t number; /* what the listener said of it (agent/core/interface.h) */
 };
 
 /* -1: `why` says what is wrong, and nothing is to be released. */

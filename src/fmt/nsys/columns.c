@@ -5,7 +5,9 @@
 #define COLUMN(its_name, type, ...) { #its_name, type },
 #define INDEXED(its_name, type, ...) { #its_name, type },
 #define HIDDEN(...)
-#define END(NAME) };
+#define END(NAME) \
+	} \
+	;
 #include "fmt/nsys.def"
 
 const struct nsys_declared_table nsys_declared[NSYS_TABLE_COUNT] = {

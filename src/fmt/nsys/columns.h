@@ -19,7 +19,9 @@ enum nsys_table_id {
 #define COLUMN(name, ...) char name;
 #define INDEXED(name, ...) char name;
 #define HIDDEN(name, ...) char name;
-#define END(NAME) };
+#define END(NAME) \
+	} \
+	;
 #include "fmt/nsys.def"
 
 #define NSYS_AT(NAME, column) offsetof(struct nsys_at_##NAME, column)

@@ -16,7 +16,7 @@ struct csv_cell {
 
 struct csv {
 	const char *at, *end;
-	size_t line;          /* of the row at hand, from 1 */
+	size_t line; /* of the row at hand, from 1 */
 	size_t next_line;
 	struct csv_cell *cells;
 	size_t count, capacity;

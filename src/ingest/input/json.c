@@ -7,8 +7,8 @@
 #include "base/system/arch.h"
 #include "base/text/utf8.h"
 
-#define NAME_PLACES 8u       /* where one name may be kept */
-#define EXPECTED_BLANKS 64u  /* before a name that is expected, at most */
+#define NAME_PLACES 8u      /* where one name may be kept */
+#define EXPECTED_BLANKS 64u /* before a name that is expected, at most */
 
 static int trouble(struct json *j, const char *what)
 {
@@ -190,8 +190,7 @@ static int is_name(const struct json_name *name, const char *text)
 /* Where a name is kept, or can be; NULL: there is no room. Names that are kept stay. */
 static struct json_name *place_of_name(struct json *j, const char *text, size_t len)
 {
-	size_t hash = len * 31 + (unsigned char)text[1] * 7u + (unsigned char)text[len / 2] * 5u +
-		      (unsigned char)text[len - 3];
+	size_t hash = len * 31 + (unsigned char)text[1] * 7u + (unsigned char)text[len / 2] * 5u + (unsigned char)text[len - 3];
 	struct json_name *name;
 
 	for (unsigned i = 0; i < NAME_PLACES; i++) {
@@ -238,8 +237,7 @@ static int take_expected(struct json *j, char before, struct json_value *ret)
 		name = &j->names[number];
 		if (!is_name(name, p))
 			continue;
-		*ret = (struct json_value){ .kind = JSON_STRING, .name = (uint16_t)(number + 1), .text = p + 1,
-					    .len = name->len - 3 };
+		*ret = (struct json_value){ .kind = JSON_STRING, .name = (uint16_t)(number + 1), .text = p + 1, .len = name->len - 3 };
 		j->at = p + name->len;
 		j->name = number;
 		return 1;
@@ -361,7 +359,8 @@ static int hex4(const char *p, const char *end, unsigned *ret)
 		char c = p[i];
 		unsigned digit = c >= '0' && c <= '9' ? (unsigned)(c - '0') :
 				 c >= 'a' && c <= 'f' ? (unsigned)(c - 'a' + 10) :
-				 c >= 'A' && c <= 'F' ? (unsigned)(c - 'A' + 10) : 16;
+				 c >= 'A' && c <= 'F' ? (unsigned)(c - 'A' + 10) :
+							16;
 
 		if (digit == 16)
 			return 0;
@@ -382,8 +381,8 @@ static size_t put_code(const char **p, const char *end, char *ret)
 		return 1;
 	}
 	*p += 4;
-	if (code >= 0xd800 && code < 0xdc00 && end - *p >= 6 && (*p)[0] == '\\' && (*p)[1] == 'u' &&
-	    hex4(*p + 2, end, &low) && low >= 0xdc00 && low < 0xe000) {
+	if (code >= 0xd800 && code < 0xdc00 && end - *p >= 6 && (*p)[0] == '\\' && (*p)[1] == 'u' && hex4(*p + 2, end, &low) &&
+	    low >= 0xdc00 && low < 0xe000) {
 		*p += 6;
 		code = 0x10000 + ((code - 0xd800) << 10) + (low - 0xdc00);
 	} else if (!code || (code >= 0xd800 && code < 0xe000)) {
@@ -429,7 +428,7 @@ int json_real(const struct json_value *v, double *ret)
 /* Digits of a number without its sign, point and exponent. */
 struct digits {
 	uint64_t value;
-	int power;     /* of ten, that the value is to be multiplied with */
+	int power;         /* of ten, that the value is to be multiplied with */
 	int seen, dropped; /* digits there are; that did not fit, and whether the first of them rounds up */
 	int round;
 };

@@ -16,19 +16,19 @@
 
 enum json_kind {
 	JSON_NONE = 0,
-	JSON_STRING,   /* text: between the quotes, escapes as they stand */
-	JSON_NUMBER,   /* also NaN and Infinity, which some writers put out */
+	JSON_STRING, /* text: between the quotes, escapes as they stand */
+	JSON_NUMBER, /* also NaN and Infinity, which some writers put out */
 	JSON_TRUE,
 	JSON_FALSE,
 	JSON_NULL,
-	JSON_OBJECT,   /* text: all of it, with its braces */
+	JSON_OBJECT, /* text: all of it, with its braces */
 	JSON_ARRAY
 };
 
 struct json_value {
 	enum json_kind kind;
 	uint16_t escaped; /* a string that has escapes */
-	uint16_t name; /* of a member, where it is among the names its cursor knows: its number + 1 */
+	uint16_t name;    /* of a member, where it is among the names its cursor knows: its number + 1 */
 	const char *text;
 	size_t len;
 };
@@ -39,19 +39,19 @@ struct json_value {
 #define JSON_NAME_BYTES 48u
 struct json_name {
 	char text[JSON_NAME_BYTES]; /* quotes and colon included */
-	uint32_t len;     /* of all that; 0: none */
-	uint16_t next[2]; /* what came behind it */
-	uint64_t tag;     /* the reader's own; 0 at first */
+	uint32_t len;               /* of all that; 0: none */
+	uint16_t next[2];           /* what came behind it */
+	uint64_t tag;               /* the reader's own; 0 at first */
 };
 
 struct json {
 	const char *begin;
 	const char *at;
 	const char *end;
-	const char *trouble; /* what is wrong at `at`; NULL while all is well */
-	struct source *source; /* of more text; NULL: there is none */
+	const char *trouble;     /* what is wrong at `at`; NULL while all is well */
+	struct source *source;   /* of more text; NULL: there is none */
 	struct json_name *names; /* JSON_NAMES of them; NULL: none are kept */
-	uint16_t name;       /* the last one */
+	uint16_t name;           /* the last one */
 };
 
 void json_begin(struct json *j, const char *text, size_t len);

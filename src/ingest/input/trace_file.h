@@ -19,12 +19,12 @@ struct source {
 	size_t len;          /* how much of it can be read so far; source_more() adds to it */
 	const char *trouble; /* unpacking ended early, and why; what was unpacked is there. NULL: it did not */
 
-	size_t window;       /* of a plain file, how much is made readable at a time; tests make it small */
-	size_t most_held;    /* SOURCE_MOST_HELD; the same */
+	size_t window;    /* of a plain file, how much is made readable at a time; tests make it small */
+	size_t most_held; /* SOURCE_MOST_HELD; the same */
 
-	size_t released;     /* what lies before is not to be read any more */
-	size_t lines;        /* that ended before it */
-	size_t size;         /* of a plain file */
+	size_t released; /* what lies before is not to be read any more */
+	size_t lines;    /* that ended before it */
+	size_t size;     /* of a plain file */
 	int mapped;
 	struct unpacker *unpacker; /* NULL: the file is plain */
 };

@@ -8,11 +8,11 @@
 #include <sys/mman.h>
 #include <zlib.h>
 
-#define PIECE (256u << 10)      /* unpacked at a time */
-#define STEP (8u << 20)         /* made writable at a time */
-#define AHEAD (8u << 20)        /* of the reader */
-#define INPUT_STEP (1u << 30)   /* zlib counts in unsigned int */
-#define MOST_RATIO 1032u        /* deflate cannot do better */
+#define PIECE (256u << 10)    /* unpacked at a time */
+#define STEP (8u << 20)       /* made writable at a time */
+#define AHEAD (8u << 20)      /* of the reader */
+#define INPUT_STEP (1u << 30) /* zlib counts in unsigned int */
+#define MOST_RATIO 1032u      /* deflate cannot do better */
 #define MOST_ADDRESSES (UINT64_C(1) << 44)
 #define LEAST_ADDRESSES (UINT64_C(256) << 20)
 
@@ -24,13 +24,13 @@ struct unpacker {
 	size_t writable; /* the thread's own */
 	size_t released; /* the reader's own */
 	z_stream z;
-	size_t left;     /* of the input, not yet given to zlib */
+	size_t left; /* of the input, not yet given to zlib */
 	pthread_t thread;
 
 	pthread_mutex_t lock; /* for what follows */
 	pthread_cond_t changed;
 	size_t written;
-	size_t wanted;   /* unpacking pauses when this much is there */
+	size_t wanted; /* unpacking pauses when this much is there */
 	int ended, stop;
 	const char *trouble;
 };
@@ -199,7 +199,7 @@ size_t unpack_more(struct unpacker *u, size_t have, const char **ret_trouble)
 void unpack_release(struct unpacker *u, size_t upto)
 {
 	/* Behind what the thread writes; a new mapping in place of the old gives back what counts as used, too. */
-	if (mmap(u->text + u->released, upto - u->released, PROT_NONE,
-		 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) != MAP_FAILED)
+	if (mmap(u->text + u->released, upto - u->released, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) !=
+	    MAP_FAILED)
 		u->released = upto;
 }

@@ -91,8 +91,7 @@ static uint32_t new_open(struct kineto *k)
 		k->async_free = k->async[number - 1].next;
 		return number;
 	}
-	if (k->async_count == MAX_OPEN || !k->async_chains ||
-	    kineto_room(k, &k->async, k->async_count, sizeof(*k->async)) < 0)
+	if (k->async_count == MAX_OPEN || !k->async_chains || kineto_room(k, &k->async, k->async_count, sizeof(*k->async)) < 0)
 		return 0;
 	return ++k->async_count;
 }
@@ -181,8 +180,7 @@ void kineto_async_finish(struct kineto *k)
 {
 	for (uint32_t c = 0; k->async_open && c < CHAINS; c++) {
 		for (uint32_t n = k->async_chains[c]; n; n = k->async[n - 1].next) {
-			kineto_end_slice(k, k->async_tracks[k->async[n - 1].track].slices, &k->async[n - 1].slice,
-					 k->sink.last, 0);
+			kineto_end_slice(k, k->async_tracks[k->async[n - 1].track].slices, &k->async[n - 1].slice, k->sink.last, 0);
 			k->async_open--;
 			k->unended++;
 		}

@@ -15,11 +15,13 @@ static void put(int64_t *values, uint32_t *present, unsigned column, int known, 
 static void gpu_row(struct kineto *k, const struct kineto_members *properties, int64_t id, const char *otherwise)
 {
 	struct json_value name = { 0 }, memory = { 0 }, major = { 0 }, minor = { 0 }, sms = { 0 }, number = { 0 };
-	const struct kineto_known known[] = {
-		KINETO_KNOWN("id", &number), KINETO_KNOWN("name", &name), KINETO_KNOWN("totalGlobalMem", &memory),
-		KINETO_KNOWN("computeMajor", &major), KINETO_KNOWN("computeMinor", &minor), KINETO_KNOWN("numSms", &sms),
-		KINETO_KNOWN_END
-	};
+	const struct kineto_known known[] = { KINETO_KNOWN("id", &number),
+					      KINETO_KNOWN("name", &name),
+					      KINETO_KNOWN("totalGlobalMem", &memory),
+					      KINETO_KNOWN("computeMajor", &major),
+					      KINETO_KNOWN("computeMinor", &minor),
+					      KINETO_KNOWN("numSms", &sms),
+					      KINETO_KNOWN_END };
 	const struct kineto_event as_event = { .members = properties };
 	uint64_t attributes = kineto_args(k, &as_event, known);
 	struct kineto_device *device;

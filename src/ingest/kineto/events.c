@@ -8,10 +8,10 @@
 #include "base/array.h"
 #include "base/macros.h"
 
-#define INSTANT_COLUMNS (1 | SINK_BIT(COLUMN_INSTANT_NAME) | SINK_BIT(COLUMN_INSTANT_CLASS) | \
-			 SINK_BIT(COLUMN_INSTANT_ARGS))
-#define CALL_COLUMNS (3 | SINK_BIT(COLUMN_CUDA_API_NAME) | SINK_BIT(COLUMN_CUDA_API_CLASS) | \
-		      SINK_BIT(COLUMN_CUDA_API_CORRELATION) | SINK_BIT(COLUMN_CUDA_API_ARGS))
+#define INSTANT_COLUMNS (1 | SINK_BIT(COLUMN_INSTANT_NAME) | SINK_BIT(COLUMN_INSTANT_CLASS) | SINK_BIT(COLUMN_INSTANT_ARGS))
+#define CALL_COLUMNS \
+	(3 | SINK_BIT(COLUMN_CUDA_API_NAME) | SINK_BIT(COLUMN_CUDA_API_CLASS) | SINK_BIT(COLUMN_CUDA_API_CORRELATION) | \
+	 SINK_BIT(COLUMN_CUDA_API_ARGS))
 #define MAX_OPEN 4096u /* "B" without "E" in one thread */
 
 static int read_times(struct kineto_event *e)
@@ -42,8 +42,7 @@ static struct kineto_place *place_with_event(struct kineto *k, const struct kine
 	return p;
 }
 
-static struct sink_track *track_of(struct kineto *k, struct sink_track **track, enum track_kind kind,
-				   enum table_id table, uint32_t columns)
+static struct sink_track *track_of(struct kineto *k, struct sink_track **track, enum track_kind kind, enum table_id table, uint32_t columns)
 {
 	if (!*track)
 		*track = sink_track(&k->sink, kind, table, columns);
@@ -60,8 +59,9 @@ static struct sink_track *slice_track(struct kineto *k, struct kineto_place *p, 
 
 void kineto_begin_slice(struct kineto *k, const struct kineto_event *e, struct kineto_open *ret)
 {
-	*ret = (struct kineto_open){ .start = e->start, .args = kineto_args(k, e, NULL),
-				     .class = kineto_text(k, &e->category), .name = kineto_text(k, &e->name) };
+	*ret = (struct kineto_open){
+		.start = e->start, .args = kineto_args(k, e, NULL), .class = kineto_text(k, &e->category), .name = kineto_text(k, &e->name)
+	};
 }
 
 void kineto_end_slice(struct kineto *k, struct sink_track *t, const struct kineto_open *open, int64_t end, int has_end)
@@ -74,10 +74,9 @@ void kineto_end_slice(struct kineto *k, struct sink_track *t, const struct kinet
 	v[COLUMN_SLICE_CLASS] = (int64_t)open->class;
 	v[COLUMN_SLICE_ARGS] = (int64_t)open->args;
 	v[COLUMN_SLICE_FLAGS] = SLICE_OPEN;
-	sink_event(&k->sink, t, v, 3 | (open->name ? SINK_BIT(COLUMN_SLICE_NAME) : 0) |
-				   (open->class ? SINK_BIT(COLUMN_SLICE_CLASS) : 0) |
-				   (open->args ? SINK_BIT(COLUMN_SLICE_ARGS) : 0) |
-				   (has_end ? 0 : SINK_BIT(COLUMN_SLICE_FLAGS)));
+	sink_event(&k->sink, t, v,
+		   3 | (open->name ? SINK_BIT(COLUMN_SLICE_NAME) : 0) | (open->class ? SINK_BIT(COLUMN_SLICE_CLASS) : 0) |
+			   (open->args ? SINK_BIT(COLUMN_SLICE_ARGS) : 0) | (has_end ? 0 : SINK_BIT(COLUMN_SLICE_FLAGS)));
 }
 
 static void slice(struct kineto *k, const struct kineto_event *e)
@@ -131,8 +130,8 @@ void kineto_instant(struct kineto *k, struct kineto_event *e, struct sink_track 
 	v[COLUMN_INSTANT_CLASS] = (int64_t)category;
 	v[COLUMN_INSTANT_ARGS] = (int64_t)set;
 	sink_event(&k->sink, track_of(k, track, TRACK_GENERIC, TABLE_INSTANT, INSTANT_COLUMNS), v,
-		   1 | (e->name.kind ? SINK_BIT(COLUMN_INSTANT_NAME) : 0) |
-		   (category ? SINK_BIT(COLUMN_INSTANT_CLASS) : 0) | (set ? SINK_BIT(COLUMN_INSTANT_ARGS) : 0));
+		   1 | (e->name.kind ? SINK_BIT(COLUMN_INSTANT_NAME) : 0) | (category ? SINK_BIT(COLUMN_INSTANT_CLASS) : 0) |
+			   (set ? SINK_BIT(COLUMN_INSTANT_ARGS) : 0));
 }
 
 static void instant(struct kineto *k, struct kineto_event *e)
@@ -162,8 +161,8 @@ static void begin(struct kineto *k, const struct kineto_event *e)
 
 static void end_latest(struct kineto *k, struct kineto_place *p, int64_t time, int has_end)
 {
-	kineto_end_slice(k, track_of(k, &p->slices, TRACK_GENERIC, TABLE_SLICE, KINETO_SLICE_COLUMNS),
-			 &p->open[--p->open_count], time, has_end);
+	kineto_end_slice(k, track_of(k, &p->slices, TRACK_GENERIC, TABLE_SLICE, KINETO_SLICE_COLUMNS), &p->open[--p->open_count], time,
+			 has_end);
 }
 
 static void end(struct kineto *k, const struct kineto_event *e)
@@ -198,7 +197,7 @@ static struct sink_track *counter_track(struct kineto *k, const struct kineto_ev
 		if (kineto_room(k, &k->counters, number, sizeof(*k->counters)) < 0)
 			return NULL;
 		k->counters[number] = (struct kineto_counter){ sink_track(&k->sink, TRACK_COUNTER, TABLE_COUNTER, 7),
-								kineto_process(k, &e->pid) };
+							       kineto_process(k, &e->pid) };
 		if (k->counters[number].track)
 			k->counters[number].track->name = sink_text(&k->sink, k->text.data);
 	}
@@ -258,8 +257,8 @@ static void metadata(struct kineto *k, const struct kineto_event *e)
 	}
 	buf_puts(&what, "trace.");
 	buf_puts(&what, kineto_cstr(k, &e->name));
-	buf_printf(&what, ".%.*s.%.*s", (int)(e->pid.len & 0xff), e->pid.text ? e->pid.text : "",
-		   (int)(e->tid.len & 0xff), e->tid.text ? e->tid.text : "");
+	buf_printf(&what, ".%.*s.%.*s", (int)(e->pid.len & 0xff), e->pid.text ? e->pid.text : "", (int)(e->tid.len & 0xff),
+		   e->tid.text ? e->tid.text : "");
 	sink_meta(&k->sink, buf_cstr(&what), kineto_cstr(k, &e->args));
 	buf_release(&what);
 }
@@ -293,8 +292,11 @@ static void modernize(struct kineto_event *e)
 {
 	static const struct {
 		const char *old, *category;
-	} words[] = { { "Operator", "cpu_op" }, { "Runtime", "cuda_runtime" }, { "Kernel", "kernel" },
-		      { "Memcpy", "gpu_memcpy" }, { "Memset", "gpu_memset" } };
+	} words[] = { { "Operator", "cpu_op" },
+		      { "Runtime", "cuda_runtime" },
+		      { "Kernel", "kernel" },
+		      { "Memcpy", "gpu_memcpy" },
+		      { "Memset", "gpu_memset" } };
 
 	for (unsigned i = 0; i < COUNT_OF(words); i++) {
 		if (!json_equals(&e->category, words[i].old) || !names_correlation(e))

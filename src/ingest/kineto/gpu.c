@@ -16,11 +16,11 @@ struct work {
 	struct json_value device, context, stream, correlation, bytes, graph, node, channel, channel_type;
 };
 
-#define WORK_ARGS(w)                                                                                     \
-	KINETO_KNOWN("device", &(w).device), KINETO_KNOWN("context", &(w).context),                      \
-	KINETO_KNOWN("stream", &(w).stream), KINETO_KNOWN("correlation", &(w).correlation),              \
-	KINETO_KNOWN("graph id", &(w).graph), KINETO_KNOWN("graph node id", &(w).node),                  \
-	KINETO_KNOWN("channel", &(w).channel), KINETO_KNOWN("channel_type", &(w).channel_type)
+#define WORK_ARGS(w) \
+	KINETO_KNOWN("device", &(w).device), KINETO_KNOWN("context", &(w).context), KINETO_KNOWN("stream", &(w).stream), \
+		KINETO_KNOWN("correlation", &(w).correlation), KINETO_KNOWN("graph id", &(w).graph), \
+		KINETO_KNOWN("graph node id", &(w).node), KINETO_KNOWN("channel", &(w).channel), \
+		KINETO_KNOWN("channel_type", &(w).channel_type)
 
 static int64_t number_or(const struct json_value *v, int64_t otherwise)
 {
@@ -54,7 +54,8 @@ static struct kineto_stream *stream_of(struct kineto *k, const struct kineto_eve
 {
 	uint32_t row = kineto_process(k, &e->pid), count = k->stream_keys.count, number;
 	int64_t key[] = { number_or(&w->device, number_or(&e->pid, NOT_TOLD)), number_or(&w->context, NOT_TOLD),
-			  number_or(&w->stream, number_or(&e->tid, NOT_TOLD)), row }, correlation;
+			  number_or(&w->stream, number_or(&e->tid, NOT_TOLD)), row },
+		correlation;
 	struct kineto_device *device;
 
 	number = count < KINETO_MAX_TRACKS ? keymap_number(&k->stream_keys, key, sizeof(key)) :
@@ -66,8 +67,7 @@ static struct kineto_stream *stream_of(struct kineto *k, const struct kineto_eve
 	if (number == count) {
 		if (kineto_room(k, &k->streams, number, sizeof(*k->streams)) < 0)
 			return NULL;
-		k->streams[number] = (struct kineto_stream){ .device = key[0], .context = key[1], .id = key[2],
-							   .row = row };
+		k->streams[number] = (struct kineto_stream){ .device = key[0], .context = key[1], .id = key[2], .row = row };
 		device = key[0] != NOT_TOLD ? kineto_device(k, key[0]) : NULL;
 		if (device)
 			device->has_streams = 1;
@@ -77,8 +77,8 @@ static struct kineto_stream *stream_of(struct kineto *k, const struct kineto_eve
 	return &k->streams[number];
 }
 
-static struct sink_track *track_of(struct kineto *k, struct kineto_stream *stream, struct sink_track **track,
-				   enum track_kind kind, enum table_id table, uint32_t columns)
+static struct sink_track *track_of(struct kineto *k, struct kineto_stream *stream, struct sink_track **track, enum track_kind kind,
+				   enum table_id table, uint32_t columns)
 {
 	if (!*track) {
 		*track = sink_track(&k->sink, kind, table, columns);
@@ -105,8 +105,7 @@ static uint32_t function_of(struct kineto *k, const struct json_value *name)
 	part = kineto_short_name(written, &len);
 	v[COLUMN_CUDA_FUNCTION_ID] = number + 1;
 	v[COLUMN_CUDA_FUNCTION_MANGLED] = (int64_t)text;
-	v[COLUMN_CUDA_FUNCTION_SHORT_NAME] =
-		(int64_t)(brief ? sink_text(&k->sink, brief) : report_string(k->sink.writer, part, len));
+	v[COLUMN_CUDA_FUNCTION_SHORT_NAME] = (int64_t)(brief ? sink_text(&k->sink, brief) : report_string(k->sink.writer, part, len));
 	v[COLUMN_CUDA_FUNCTION_NAME] = (int64_t)(plain ? sink_text(&k->sink, plain) : text);
 	free(plain);
 	free(brief);
@@ -193,11 +192,13 @@ static void kernel(struct kineto *k, const struct kineto_event *e)
 {
 	struct launch l = { 0 };
 	struct work w = { 0 };
-	const struct kineto_known known[] = {
-		WORK_ARGS(w), KINETO_KNOWN("grid", &l.grid), KINETO_KNOWN("block", &l.block),
-		KINETO_KNOWN("registers per thread", &l.registers), KINETO_KNOWN("shared memory", &l.shared),
-		KINETO_KNOWN("priority", &l.priority), KINETO_KNOWN_END
-	};
+	const struct kineto_known known[] = { WORK_ARGS(w),
+					      KINETO_KNOWN("grid", &l.grid),
+					      KINETO_KNOWN("block", &l.block),
+					      KINETO_KNOWN("registers per thread", &l.registers),
+					      KINETO_KNOWN("shared memory", &l.shared),
+					      KINETO_KNOWN("priority", &l.priority),
+					      KINETO_KNOWN_END };
 	uint64_t set = kineto_args(k, e, known);
 	struct kineto_stream *s = stream_of(k, e, &w);
 	int64_t v[TABLE_MAX_COLUMNS];
@@ -212,10 +213,11 @@ static void kernel(struct kineto *k, const struct kineto_event *e)
 	put_graph(v, &present, COLUMN_GPU_KERNEL_GRAPH, COLUMN_GPU_KERNEL_GRAPH_NODE, &w);
 	put_channel(v, &present, COLUMN_GPU_KERNEL_CHANNEL, &w);
 	put_set(v, &present, COLUMN_GPU_KERNEL_ARGS, set);
-	sink_event(&k->sink, track_of(k, s, &s->kernels, TRACK_GPU_KERNEL, TABLE_GPU_KERNEL,
-				      3 | SINK_BIT(COLUMN_GPU_KERNEL_LAUNCH) | SINK_BIT(COLUMN_GPU_KERNEL_CORRELATION) |
-				      SINK_BIT(COLUMN_GPU_KERNEL_GRAPH) | SINK_BIT(COLUMN_GPU_KERNEL_GRAPH_NODE) |
-				      SINK_BIT(COLUMN_GPU_KERNEL_CHANNEL) | SINK_BIT(COLUMN_GPU_KERNEL_ARGS)),
+	sink_event(&k->sink,
+		   track_of(k, s, &s->kernels, TRACK_GPU_KERNEL, TABLE_GPU_KERNEL,
+			    3 | SINK_BIT(COLUMN_GPU_KERNEL_LAUNCH) | SINK_BIT(COLUMN_GPU_KERNEL_CORRELATION) |
+				    SINK_BIT(COLUMN_GPU_KERNEL_GRAPH) | SINK_BIT(COLUMN_GPU_KERNEL_GRAPH_NODE) |
+				    SINK_BIT(COLUMN_GPU_KERNEL_CHANNEL) | SINK_BIT(COLUMN_GPU_KERNEL_ARGS)),
 		   v, present);
 }
 
@@ -244,12 +246,15 @@ static void copy(struct kineto *k, const struct kineto_event *e)
 {
 	struct json_value from = { 0 }, in = { 0 }, to = { 0 }, from_context = { 0 }, in_context = { 0 }, to_context = { 0 };
 	struct work w = { 0 };
-	const struct kineto_known known[] = {
-		WORK_ARGS(w), KINETO_KNOWN("bytes", &w.bytes), KINETO_KNOWN("fromDevice", &from),
-		KINETO_KNOWN("inDevice", &in), KINETO_KNOWN("toDevice", &to),
-		KINETO_KNOWN("fromContext", &from_context), KINETO_KNOWN("inContext", &in_context),
-		KINETO_KNOWN("toContext", &to_context), KINETO_KNOWN_END
-	};
+	const struct kineto_known known[] = { WORK_ARGS(w),
+					      KINETO_KNOWN("bytes", &w.bytes),
+					      KINETO_KNOWN("fromDevice", &from),
+					      KINETO_KNOWN("inDevice", &in),
+					      KINETO_KNOWN("toDevice", &to),
+					      KINETO_KNOWN("fromContext", &from_context),
+					      KINETO_KNOWN("inContext", &in_context),
+					      KINETO_KNOWN("toContext", &to_context),
+					      KINETO_KNOWN_END };
 	uint64_t set = kineto_args(k, e, known);
 	const char *name = kineto_cstr(k, &e->name);
 	struct kineto_stream *s;
@@ -274,16 +279,14 @@ static void copy(struct kineto *k, const struct kineto_event *e)
 	put_set(v, &present, COLUMN_GPU_COPY_ARGS, set);
 	s = stream_of(k, e, &w);
 	if (s)
-		sink_event(&k->sink, track_of(k, s, &s->copies, TRACK_GPU_COPY, TABLE_GPU_COPY,
-					      SINK_BIT(COLUMN_GPU_COPY_ARGS + 1) - 1), v, present);
+		sink_event(&k->sink, track_of(k, s, &s->copies, TRACK_GPU_COPY, TABLE_GPU_COPY, SINK_BIT(COLUMN_GPU_COPY_ARGS + 1) - 1), v,
+			   present);
 }
 
 static void set_memory(struct kineto *k, const struct kineto_event *e)
 {
 	struct work w = { 0 };
-	const struct kineto_known known[] = {
-		WORK_ARGS(w), KINETO_KNOWN("bytes", &w.bytes), KINETO_KNOWN_END
-	};
+	const struct kineto_known known[] = { WORK_ARGS(w), KINETO_KNOWN("bytes", &w.bytes), KINETO_KNOWN_END };
 	uint64_t set = kineto_args(k, e, known);
 	struct kineto_stream *s = stream_of(k, e, &w);
 	int64_t v[TABLE_MAX_COLUMNS];
@@ -299,8 +302,7 @@ static void set_memory(struct kineto *k, const struct kineto_event *e)
 	put_graph(v, &present, COLUMN_GPU_SET_GRAPH, COLUMN_GPU_SET_GRAPH_NODE, &w);
 	put_channel(v, &present, COLUMN_GPU_SET_CHANNEL, &w);
 	put_set(v, &present, COLUMN_GPU_SET_ARGS, set);
-	sink_event(&k->sink, track_of(k, s, &s->sets, TRACK_GPU_SET, TABLE_GPU_SET, SINK_BIT(COLUMN_GPU_SET_ARGS + 1) - 1),
-		   v, present);
+	sink_event(&k->sink, track_of(k, s, &s->sets, TRACK_GPU_SET, TABLE_GPU_SET, SINK_BIT(COLUMN_GPU_SET_ARGS + 1) - 1), v, present);
 }
 
 static int64_t sync_kind(const char *name)
@@ -315,9 +317,7 @@ static void synchronisation(struct kineto *k, const struct kineto_event *e)
 {
 	struct json_value event = { 0 };
 	struct work w = { 0 };
-	const struct kineto_known known[] = {
-		WORK_ARGS(w), KINETO_KNOWN("wait_on_cuda_event_id", &event), KINETO_KNOWN_END
-	};
+	const struct kineto_known known[] = { WORK_ARGS(w), KINETO_KNOWN("wait_on_cuda_event_id", &event), KINETO_KNOWN_END };
 	uint64_t set = kineto_args(k, e, known);
 	struct kineto_stream *s = stream_of(k, e, &w);
 	int64_t v[TABLE_MAX_COLUMNS];
@@ -331,8 +331,7 @@ static void synchronisation(struct kineto *k, const struct kineto_event *e)
 	put(v, &present, COLUMN_GPU_SYNC_EVENT, &event);
 	put(v, &present, COLUMN_GPU_SYNC_CORRELATION, &w.correlation);
 	put_set(v, &present, COLUMN_GPU_SYNC_ARGS, set);
-	sink_event(&k->sink, track_of(k, s, &s->syncs, TRACK_GPU_SYNC, TABLE_GPU_SYNC,
-				      SINK_BIT(COLUMN_GPU_SYNC_ARGS + 1) - 1), v, present);
+	sink_event(&k->sink, track_of(k, s, &s->syncs, TRACK_GPU_SYNC, TABLE_GPU_SYNC, SINK_BIT(COLUMN_GPU_SYNC_ARGS + 1) - 1), v, present);
 }
 
 int kineto_gpu_event(struct kineto *k, const struct kineto_event *e)
@@ -340,8 +339,7 @@ int kineto_gpu_event(struct kineto *k, const struct kineto_event *e)
 	static const struct {
 		const char *category;
 		void (*take)(struct kineto *k, const struct kineto_event *e);
-	} kinds[] = { { "kernel", kernel }, { "gpu_memcpy", copy }, { "gpu_memset", set_memory },
-		      { "cuda_sync", synchronisation } };
+	} kinds[] = { { "kernel", kernel }, { "gpu_memcpy", copy }, { "gpu_memset", set_memory }, { "cuda_sync", synchronisation } };
 
 	for (unsigned i = 0; i < COUNT_OF(kinds); i++) {
 		if (!json_equals(&e->category, kinds[i].category))

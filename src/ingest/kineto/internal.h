@@ -9,8 +9,8 @@
 
 #define KINETO_MAX_EXTRAS 16
 #define KINETO_MAX_MEMBERS 65536u
-#define KINETO_MAX_TRACKS 65536u /* of each kind; hostile traces have no end of threads */
-#define KINETO_MAX_TEXT (4u << 20) /* longer ones are cut */
+#define KINETO_MAX_TRACKS 65536u             /* of each kind; hostile traces have no end of threads */
+#define KINETO_MAX_TEXT (4u << 20)           /* longer ones are cut */
 #define KINETO_TIME_LIMIT (INT64_C(1) << 61) /* ns: sums and differences of two stay in range */
 
 struct kineto_member {
@@ -22,22 +22,22 @@ struct kineto_member {
 struct kineto_members {
 	struct kineto_member *list;
 	size_t count, capacity;
-	uint64_t lost;      /* beyond KINETO_MAX_MEMBERS */
+	uint64_t lost; /* beyond KINETO_MAX_MEMBERS */
 };
 
 /* One element of traceEvents, as it stands. */
 struct kineto_event {
 	struct json_value name, category, phase, pid, tid, time, duration, args;
-	const struct kineto_members *members; /* of args, where they are an object */
+	const struct kineto_members *members;           /* of args, where they are an object */
 	struct kineto_member extras[KINETO_MAX_EXTRAS]; /* members of no meaning to us */
 	unsigned extra_count;
 	int64_t start, end; /* ns */
 };
 
 struct kineto_process {
-	uint64_t uid;       /* 0: no number, so no process */
+	uint64_t uid; /* 0: no number, so no process */
 	int64_t pid;
-	uint64_t name;      /* string id */
+	uint64_t name; /* string id */
 	int has_events;
 	int has_calls;      /* of CUDA */
 	uint64_t gpu_owner; /* where it is a device's row: uid of the process whose work is there; 0: not known */
@@ -52,9 +52,9 @@ struct kineto_open {
 /* The same for one that is of no thread ("b"), found by process, category and id. */
 struct kineto_async {
 	struct kineto_open slice;
-	uint64_t key[2];    /* hash of them */
+	uint64_t key[2]; /* hash of them */
 	uint32_t track;
-	uint32_t next;      /* of its chain, or of those that are free: number + 1 */
+	uint32_t next; /* of its chain, or of those that are free: number + 1 */
 };
 
 /* Slices and marks of a process and category that are of no thread. */
@@ -65,7 +65,7 @@ struct kineto_async_track {
 /* A row of the trace: pid and tid, on the side of the CPU or of the GPU. */
 struct kineto_place {
 	uint32_t process;
-	uint64_t thread;    /* uid; 0: no number, so no thread */
+	uint64_t thread; /* uid; 0: no number, so no thread */
 	int64_t tid;
 	uint64_t name;
 	int has_events;
@@ -78,15 +78,15 @@ struct kineto_place {
 
 struct kineto_stream {
 	int64_t device, context, id;
-	uint32_t row;       /* process number of the trace's own row for it */
-	uint64_t process;   /* uid of whose it is, once that is known; 0: not */
+	uint32_t row;     /* process number of the trace's own row for it */
+	uint64_t process; /* uid of whose it is, once that is known; 0: not */
 	struct sink_track *kernels, *copies, *sets, *syncs;
 };
 
 struct kineto_device {
 	int64_t id;
-	uint64_t gpu;       /* uid */
-	int64_t sm_count;   /* -1: not told */
+	uint64_t gpu;     /* uid */
+	int64_t sm_count; /* -1: not told */
 	int has_streams;
 };
 
@@ -95,7 +95,7 @@ struct kineto_device {
 struct kineto_said {
 	char text[56];
 	uint32_t id;
-	uint32_t len;       /* 0: none */
+	uint32_t len; /* 0: none */
 };
 
 struct kineto {
@@ -106,7 +106,7 @@ struct kineto {
 	const char *resume; /* where to look for the next event when the one being read is malformed */
 	int in_object;      /* the events are a member of an object */
 	struct kineto_members members;
-	struct buf text;    /* for strings without their escapes */
+	struct buf text; /* for strings without their escapes */
 	struct keymap pids, place_keys, stream_keys, context_keys, device_keys, function_keys, launch_keys, counter_keys;
 	struct keymap async_keys, owner_keys;
 	int64_t first_launch; /* id of the first in launch_keys, which starts over when it is full */
@@ -119,7 +119,7 @@ struct kineto {
 	struct kineto_counter {
 		struct sink_track *track;
 		uint32_t process;
-	} *counters;
+	} * counters;
 	struct kineto_async_track *async_tracks;
 	struct kineto_async *async;
 	uint32_t *async_chains; /* number + 1 */
@@ -129,7 +129,7 @@ struct kineto {
 	unsigned sample_shift;
 	uint64_t likely_owner; /* uid of the process whose a device's work is where nothing says so; 0: none */
 	uint64_t next_thread;
-	int64_t base;       /* ns since 1970 that times count from; -1: not told */
+	int64_t base; /* ns since 1970 that times count from; -1: not told */
 	uint64_t unended, unopened, untimed, odd, cut, foreign, crowded;
 	struct kineto_result *result;
 };
@@ -154,8 +154,10 @@ struct kineto_known {
 	size_t len;
 	struct json_value *value;
 };
+/* clang-format off */
 #define KINETO_KNOWN(name, place) { name, sizeof(name) - 1, place }
 #define KINETO_KNOWN_END { NULL, 0, NULL }
+/* clang-format on */
 /* Splits the arguments: those in `known` go there, each other becomes a row.
  * Returns the set of the rows, 0 where there are none. */
 uint64_t kineto_args(struct kineto *k, const struct kineto_event *e, const struct kineto_known *known);
@@ -187,8 +189,8 @@ int kineto_async_event(struct kineto *k, struct kineto_event *e);
 void kineto_async_finish(struct kineto *k);
 
 /* events.c */
-#define KINETO_SLICE_COLUMNS (3 | SINK_BIT(COLUMN_SLICE_NAME) | SINK_BIT(COLUMN_SLICE_FLAGS) | \
-			      SINK_BIT(COLUMN_SLICE_CLASS) | SINK_BIT(COLUMN_SLICE_ARGS))
+#define KINETO_SLICE_COLUMNS \
+	(3 | SINK_BIT(COLUMN_SLICE_NAME) | SINK_BIT(COLUMN_SLICE_FLAGS) | SINK_BIT(COLUMN_SLICE_CLASS) | SINK_BIT(COLUMN_SLICE_ARGS))
 void kineto_begin_slice(struct kineto *k, const struct kineto_event *e, struct kineto_open *ret);
 void kineto_end_slice(struct kineto *k, struct sink_track *t, const struct kineto_open *open, int64_t end, int has_end);
 void kineto_instant(struct kineto *k, struct kineto_event *e, struct sink_track **track);

@@ -72,8 +72,7 @@ static struct kineto_said *said_place(struct kineto *k, const char *text, size_t
 	else if (len >= 4)
 		ends = load4(text) | load4(text + len - 4) << 32;
 	else
-		ends = (unsigned char)text[0] | (unsigned)(unsigned char)text[len / 2] << 8 |
-		       (unsigned)(unsigned char)text[len - 1] << 16;
+		ends = (unsigned char)text[0] | (unsigned)(unsigned char)text[len / 2] << 8 | (unsigned)(unsigned char)text[len - 1] << 16;
 	return &k->said[((ends ^ len) * UINT64_C(0x9e3779b97f4a7c15) >> 54) % KINETO_TEXTS];
 }
 
@@ -309,8 +308,10 @@ static int read_on(struct kineto *k)
 /* The first member tells an event from most objects within one. */
 static int looks_like_event(struct json *j)
 {
+	/* clang-format off */
 	static const char *const members[] = { "ph", "name", "cat", "pid", "tid", "ts", "dur", "args", "id", "s", "bp",
 					       "tts", "tdur", "sf", "cname", "id2", "bind_id" };
+	/* clang-format on */
 	const char *from = j->at;
 	struct json_value key;
 	int first = 1, found = 0, r = json_next_member(j, &first, &key);
@@ -402,16 +403,19 @@ static void say_trouble(struct kineto *k)
 {
 	const struct kineto_result *r = k->result;
 
-	sink_diagnose(&k->sink, 3, "The trace is malformed in %llu places. The first: line %zu, byte %zu: %s. %llu events "
-		      "before it and %llu behind it are in this report.", (unsigned long long)r->troubles, r->line,
-		      r->offset, r->trouble, (unsigned long long)r->before,
+	sink_diagnose(&k->sink, 3,
+		      "The trace is malformed in %llu places. The first: line %zu, byte %zu: %s. %llu events "
+		      "before it and %llu behind it are in this report.",
+		      (unsigned long long)r->troubles, r->line, r->offset, r->trouble, (unsigned long long)r->before,
 		      (unsigned long long)(r->events - r->before));
 }
 
 static void release(struct kineto *k)
 {
+	/* clang-format off */
 	struct keymap *const maps[] = { &k->pids, &k->place_keys, &k->stream_keys, &k->context_keys, &k->device_keys,
 					&k->function_keys, &k->launch_keys, &k->counter_keys, &k->async_keys, &k->owner_keys };
+	/* clang-format on */
 
 	for (uint32_t i = 0; i < k->place_count; i++)
 		free(k->places[i].open);
@@ -434,8 +438,7 @@ static void release(struct kineto *k)
 
 int kineto_import(struct source *source, struct report_writer *writer, struct kineto_result *ret, struct error *err)
 {
-	struct kineto k = { .base = -1, .first_launch = 1, .result = ret,
-			     .last_place = { UINT32_MAX, UINT32_MAX } };
+	struct kineto k = { .base = -1, .first_launch = 1, .result = ret, .last_place = { UINT32_MAX, UINT32_MAX } };
 	int r;
 
 	*ret = (struct kineto_result){ 0 };

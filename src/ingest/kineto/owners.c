@@ -44,8 +44,7 @@ static void add_sample(struct kineto *k, struct kineto_sample **samples, uint32_
 		k->call_count = thinned(k, k->calls, k->call_count);
 		k->work_count = thinned(k, k->work, k->work_count);
 	}
-	if (*count == MAX_SAMPLES || !is_sampled(k, s->correlation) ||
-	    kineto_room(k, samples, *count, sizeof(**samples)) < 0)
+	if (*count == MAX_SAMPLES || !is_sampled(k, s->correlation) || kineto_room(k, samples, *count, sizeof(**samples)) < 0)
 		return;
 	(*samples)[(*count)++] = *s;
 }
@@ -171,6 +170,8 @@ void kineto_owners_finish(struct kineto *k)
 	}
 	share_by_row(k);
 	if (k->foreign)
-		sink_diagnose(&k->sink, 2, "On some streams is work of several processes (at least %llu of it); it is "
-			      "counted as that of the process with most of it.", (unsigned long long)k->foreign);
+		sink_diagnose(&k->sink, 2,
+			      "On some streams is work of several processes (at least %llu of it); it is "
+			      "counted as that of the process with most of it.",
+			      (unsigned long long)k->foreign);
 }

@@ -65,8 +65,7 @@ static int is_place(const struct kineto *k, uint32_t number, const struct kineto
 static uint32_t place_number(struct kineto *k, const struct kineto_event *e, int on_gpu)
 {
 	buf_clear(&k->text);
-	if (buf_append(&k->text, on_gpu ? "G" : "C", 1) < 0 ||
-	    buf_append(&k->text, e->pid.text ? e->pid.text : "", e->pid.len) < 0 ||
+	if (buf_append(&k->text, on_gpu ? "G" : "C", 1) < 0 || buf_append(&k->text, e->pid.text ? e->pid.text : "", e->pid.len) < 0 ||
 	    buf_append(&k->text, "", 1) < 0 || buf_append(&k->text, e->tid.text ? e->tid.text : "", e->tid.len) < 0)
 		return KEYMAP_NONE;
 	if (k->place_keys.count < KINETO_MAX_TRACKS || keymap_find(&k->place_keys, k->text.data, k->text.len) != KEYMAP_NONE)

@@ -12,8 +12,10 @@
 #define COLUMN(name, type, import, ...) { #name, READ_##import },
 #define INDEXED(name, type, import, ...) { #name, READ_##import },
 #define HIDDEN(...)
+/* clang-format off */
 #define END(NAME) }; \
 	_Static_assert(COUNT_OF(NAME##_columns) <= 64, "a bit each in struct nsys_rows");
+/* clang-format on */
 #include "fmt/nsys.def"
 
 const struct nsys_table nsys_tables[NSYS_TABLE_COUNT] = {

@@ -38,7 +38,8 @@ static void sample(struct nsys_rows *rows, struct chain_at_hand *c)
 		v[COLUMN_SAMPLE_KERNEL] = c->in_kernel;
 		present |= SINK_BIT(COLUMN_SAMPLE_STACK) | SINK_BIT(COLUMN_SAMPLE_KERNEL);
 	}
-	sink_event(&n->sink, nsys_thread_track(n, TRACK_SAMPLES, TABLE_SAMPLE, nsys_row_thread(rows, SAMPLE_AT(globalTid)), 0, 0), v, present);
+	sink_event(&n->sink, nsys_thread_track(n, TRACK_SAMPLES, TABLE_SAMPLE, nsys_row_thread(rows, SAMPLE_AT(globalTid)), 0, 0), v,
+		   present);
 }
 
 static void read_samples(struct nsys *n)
@@ -164,9 +165,9 @@ static enum run_after state_of(const char *label)
 		const char *part;
 		enum run_after state;
 	} parts[] = {
-		{ "exit", RUN_EXITED }, { "dead", RUN_EXITED }, { "zombie", RUN_EXITED }, { "preempt", RUN_PREEMPTED },
-		{ "run", RUN_PREEMPTED }, { "block", RUN_BLOCKED }, { "sleep", RUN_BLOCKED }, { "wait", RUN_BLOCKED },
-		{ "interruptible", RUN_BLOCKED }, { "idle", RUN_BLOCKED }, { "stop", RUN_BLOCKED },
+		{ "exit", RUN_EXITED },           { "dead", RUN_EXITED },   { "zombie", RUN_EXITED }, { "preempt", RUN_PREEMPTED },
+		{ "run", RUN_PREEMPTED },         { "block", RUN_BLOCKED }, { "sleep", RUN_BLOCKED }, { "wait", RUN_BLOCKED },
+		{ "interruptible", RUN_BLOCKED }, { "idle", RUN_BLOCKED },  { "stop", RUN_BLOCKED },
 	};
 
 	for (unsigned i = 0; label && i < COUNT_OF(parts); i++)
@@ -259,7 +260,8 @@ static void read_switches(struct nsys *n)
 	struct nsys_map states = { 0 };
 	struct nsys_rows rows;
 
-	if (!nsys_rows_open_sorted(&rows, n, &nsys_tables[NSYS_SCHED_EVENTS], (const unsigned[]){ SCHED_AT(start), SCHED_AT(isSchedIn) }, 2))
+	if (!nsys_rows_open_sorted(&rows, n, &nsys_tables[NSYS_SCHED_EVENTS], (const unsigned[]){ SCHED_AT(start), SCHED_AT(isSchedIn) },
+				   2))
 		return;
 	read_states(n, &states);
 	while (nsys_rows_next(&rows))
@@ -269,8 +271,8 @@ static void read_switches(struct nsys *n)
 	for (uint32_t i = 0; i < n->thread_count; i++) {
 		n->unpaired += (uint64_t)n->threads[i].has_early_out;
 		if (n->threads[i].is_running)
-			put_run(n, &n->threads[i], n->threads[i].run_start,
-				n->duration > n->sink.last ? n->duration : n->sink.last, n->threads[i].run_cpu, RUN_STILL);
+			put_run(n, &n->threads[i], n->threads[i].run_start, n->duration > n->sink.last ? n->duration : n->sink.last,
+				n->threads[i].run_cpu, RUN_STILL);
 	}
 }
 

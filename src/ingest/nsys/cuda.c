@@ -59,7 +59,8 @@ static int64_t cupti_overhead(int64_t kind)
 /* How many rows PROFILER_OVERHEAD has of the times, thread and kind of this one. */
 static uint64_t *profilers_of(struct nsys_rows *rows, const int64_t *times)
 {
-	const int64_t key[] = { times[0], times[1], nsys_number_or(rows, OVERHEAD_AT(globalTid), 0), nsys_number_or(rows, OVERHEAD_AT(overheadType), 0) };
+	const int64_t key[] = { times[0], times[1], nsys_number_or(rows, OVERHEAD_AT(globalTid), 0),
+				nsys_number_or(rows, OVERHEAD_AT(overheadType), 0) };
 	struct nsys *n = rows->n;
 	uint32_t count = n->overhead_keys.count, number = keymap_number(&n->overhead_keys, key, sizeof(key));
 
@@ -78,8 +79,9 @@ static void put_overhead(struct nsys_rows *rows, int64_t *values, uint32_t prese
 	values[COLUMN_CUDA_OVERHEAD_KIND] = cupti_overhead(nsys_number_or(rows, OVERHEAD_AT(overheadType), 0));
 	values[COLUMN_CUDA_OVERHEAD_LISTED] = listed;
 	present |= SINK_BIT(COLUMN_CUDA_OVERHEAD_KIND) | SINK_BIT(COLUMN_CUDA_OVERHEAD_LISTED);
-	sink_event(&n->sink, nsys_thread_track(n, TRACK_CUDA_OVERHEAD, TABLE_CUDA_OVERHEAD, nsys_row_thread(rows, OVERHEAD_AT(globalTid)),
-					       0, 0), values, present);
+	sink_event(&n->sink,
+		   nsys_thread_track(n, TRACK_CUDA_OVERHEAD, TABLE_CUDA_OVERHEAD, nsys_row_thread(rows, OVERHEAD_AT(globalTid)), 0, 0),
+		   values, present);
 }
 
 enum overhead_pass { COUNT_PROFILERS, TAKE_CUPTIS, TAKE_PROFILERS };
@@ -129,8 +131,10 @@ static void read_overhead(struct nsys *n)
 
 /* The tables of nodes and of graphs begin alike. */
 #define MADE_AT(column) NSYS_AT(CUDA_GRAPH_EVENTS, column)
-_Static_assert(MADE_AT(start) == NSYS_AT(CUDA_GRAPH_NODE_EVENTS, start) && MADE_AT(globalTid) == NSYS_AT(CUDA_GRAPH_NODE_EVENTS, globalTid) &&
-	       MADE_AT(nameId) == NSYS_AT(CUDA_GRAPH_NODE_EVENTS, nameId), "one function reads both");
+_Static_assert(MADE_AT(start) == NSYS_AT(CUDA_GRAPH_NODE_EVENTS, start) &&
+		       MADE_AT(globalTid) == NSYS_AT(CUDA_GRAPH_NODE_EVENTS, globalTid) &&
+		       MADE_AT(nameId) == NSYS_AT(CUDA_GRAPH_NODE_EVENTS, nameId),
+	       "one function reads both");
 
 static void put_maker(const struct nsys_rows *rows, int64_t *values, uint32_t *present, unsigned process, unsigned thread)
 {
@@ -146,11 +150,13 @@ static void put_maker(const struct nsys_rows *rows, int64_t *values, uint32_t *p
 /* The name is that of a kernel's function, or says what kind of node it is. */
 static void put_node_name(const struct nsys_rows *rows, int64_t *values, uint32_t *present)
 {
+	/* clang-format off */
 	static const char *const types[] = {
 		"Kernel", "Memcpy", "Memset", "Host function", "Child graph", "Empty", "Event wait", "Event record",
 		"Semaphore signal", "Semaphore wait", "Memory allocation", "Memory release", "Batch of memory operations",
 		"Conditional",
 	};
+	/* clang-format on */
 	uint64_t name = nsys_string(rows, MADE_AT(nameId));
 
 	if (!name || name == sink_text(&rows->n->sink, "Unknown node"))

@@ -29,8 +29,8 @@ uint64_t nsys_context(struct nsys *n, uint64_t process, int64_t device, int64_t 
 	if (number == count) {
 		if (nsys_room(n, &n->contexts, number, sizeof(*n->contexts)) < 0)
 			return 0;
-		n->contexts[number] = (struct nsys_context){ process, NSYS_NOT_TOLD, id, NSYS_NOT_TOLD, NSYS_NOT_TOLD, NSYS_NOT_TOLD,
-							     NSYS_NOT_TOLD, NSYS_NOT_TOLD };
+		n->contexts[number] = (struct nsys_context){ process,       NSYS_NOT_TOLD, id,           NSYS_NOT_TOLD, NSYS_NOT_TOLD,
+							     NSYS_NOT_TOLD, NSYS_NOT_TOLD, NSYS_NOT_TOLD };
 	}
 	if (n->contexts[number].device == NSYS_NOT_TOLD) {
 		n->contexts[number].device = device;
@@ -156,9 +156,8 @@ static void device(struct nsys_rows *rows)
 }
 
 /* The process: the same columns in all of these tables. */
-#define PLACE_IN(TABLE)                                                                                          \
-	_Static_assert(NSYS_AT(TABLE, hwId) == 1 && NSYS_AT(TABLE, vmId) == 2 && NSYS_AT(TABLE, processId) == 3, \
-		       "process_of() reads them")
+#define PLACE_IN(TABLE) \
+	_Static_assert(NSYS_AT(TABLE, hwId) == 1 && NSYS_AT(TABLE, vmId) == 2 && NSYS_AT(TABLE, processId) == 3, "process_of() reads them")
 PLACE_IN(TARGET_INFO_CUDA_CONTEXT_INFO);
 PLACE_IN(TARGET_INFO_CUDA_STREAM);
 PLACE_IN(TARGET_INFO_NVTX_CUDA_CONTEXT);
@@ -238,8 +237,8 @@ static void resource(struct nsys *n, uint64_t process, int64_t type, int64_t han
 	v[COLUMN_NVTX_RESOURCE_KIND] = RESOURCE_NAMED;
 	sink_row(&n->sink, TABLE_NVTX_RESOURCE, v,
 		 SINK_BIT(COLUMN_NVTX_RESOURCE_DOMAIN) | SINK_BIT(COLUMN_NVTX_RESOURCE_IDENTIFIER_TYPE) |
-		 SINK_BIT(COLUMN_NVTX_RESOURCE_IDENTIFIER) | SINK_BIT(COLUMN_NVTX_RESOURCE_NAME) |
-		 SINK_BIT(COLUMN_NVTX_RESOURCE_KIND) | (process ? SINK_BIT(COLUMN_NVTX_RESOURCE_PROCESS) : 0));
+			 SINK_BIT(COLUMN_NVTX_RESOURCE_IDENTIFIER) | SINK_BIT(COLUMN_NVTX_RESOURCE_NAME) |
+			 SINK_BIT(COLUMN_NVTX_RESOURCE_KIND) | (process ? SINK_BIT(COLUMN_NVTX_RESOURCE_PROCESS) : 0));
 }
 
 static void named_device(struct nsys_rows *rows)

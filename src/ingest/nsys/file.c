@@ -21,11 +21,13 @@ static int authorize(void *context, int action, const char *a, const char *b, co
 
 static void restrict_file(sqlite3 *db, int is_cut)
 {
+	/* clang-format off */
 	static const int limits[][2] = {
 		{ SQLITE_LIMIT_LENGTH, MOST_BYTES }, { SQLITE_LIMIT_COLUMN, 1000 }, { SQLITE_LIMIT_EXPR_DEPTH, 100 },
 		{ SQLITE_LIMIT_COMPOUND_SELECT, 8 }, { SQLITE_LIMIT_ATTACHED, 0 }, { SQLITE_LIMIT_TRIGGER_DEPTH, 1 },
 		{ SQLITE_LIMIT_VDBE_OP, 100000 }, { SQLITE_LIMIT_WORKER_THREADS, 0 },
 	};
+	/* clang-format on */
 
 	for (unsigned i = 0; i < COUNT_OF(limits); i++)
 		sqlite3_limit(db, limits[i][0], limits[i][1]);
@@ -66,8 +68,7 @@ static int has_journal(const char *path)
 static int try_open(sqlite3 **ret, const char *path, int immutable, int is_cut)
 {
 	char *uri = make_uri(path, immutable);
-	int r = uri ? sqlite3_open_v2(uri, ret, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX, NULL) :
-		      SQLITE_NOMEM;
+	int r = uri ? sqlite3_open_v2(uri, ret, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX, NULL) : SQLITE_NOMEM;
 
 	free(uri);
 	if (r == SQLITE_OK && is_cut)
@@ -123,8 +124,7 @@ static void note_trouble(const struct nsys_rows *rows, const char *what)
 	struct nsys *n = rows->n;
 	char text[400];
 
-	snprintf(text, sizeof(text), "Table %.100s could not be read%s: %.200s", rows->table,
-		 rows->read ? " to its end" : "", what);
+	snprintf(text, sizeof(text), "Table %.100s could not be read%s: %.200s", rows->table, rows->read ? " to its end" : "", what);
 	sink_diagnose(&n->sink, 3, "%s. %llu rows of it are in this report.", text, (unsigned long long)rows->read);
 	if (!n->result->trouble[0])
 		snprintf(n->result->trouble, sizeof(n->result->trouble), "%s", text);
@@ -144,7 +144,8 @@ static int list_columns(struct nsys_rows *rows, struct buf *sql)
 		return -EBADMSG;
 	while (sqlite3_step(statement) == SQLITE_ROW) {
 		name = (const char *)sqlite3_column_text(statement, 1);
-		for (i = 0; name && i < rows->count && (rows->columns[i].kind == NSYS_LEFT || strcasecmp(rows->columns[i].name, name) != 0); i++)
+		for (i = 0; name && i < rows->count && (rows->columns[i].kind == NSYS_LEFT || strcasecmp(rows->columns[i].name, name) != 0);
+		     i++)
 			;
 		if (name && i < rows->count)
 			rows->there |= UINT64_C(1) << i;
@@ -158,7 +159,9 @@ static int list_columns(struct nsys_rows *rows, struct buf *sql)
 	for (i = 0; r >= 0 && i < rows->count + rows->extra_count; i++) {
 		name = i < rows->count ? rows->columns[i].name : rows->extras[i - rows->count];
 		quoted = sqlite3_mprintf("%s\"%w\"", i ? "," : "", name);
-		r = i < rows->count && !(rows->there >> i & 1) ? buf_puts(sql, i ? ",NULL" : "NULL") : quoted ? buf_puts(sql, quoted) : -ENOMEM;
+		r = i < rows->count && !(rows->there >> i & 1) ? buf_puts(sql, i ? ",NULL" : "NULL") :
+		    quoted                                     ? buf_puts(sql, quoted) :
+								 -ENOMEM;
 		sqlite3_free(quoted);
 	}
 	return r;
@@ -417,8 +420,7 @@ void nsys_arg(struct nsys *n, uint64_t *set, const char *key, sqlite3_value *val
 		present |= SINK_BIT(COLUMN_ARG_REAL);
 		break;
 	case SQLITE_BLOB:
-		v[COLUMN_ARG_BLOB] = (int64_t)report_blob(n->sink.writer, sqlite3_value_blob(value),
-							  (size_t)sqlite3_value_bytes(value));
+		v[COLUMN_ARG_BLOB] = (int64_t)report_blob(n->sink.writer, sqlite3_value_blob(value), (size_t)sqlite3_value_bytes(value));
 		present |= SINK_BIT(COLUMN_ARG_BLOB);
 		break;
 	case SQLITE_NULL: break;

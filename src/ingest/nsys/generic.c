@@ -11,7 +11,9 @@
 #include "base/cleanup.h"
 #include "ingest/nsys/internal.h"
 
+/* clang-format off */
 #define OTHER(name) { name, NSYS_OTHER, 0, 0 }
+/* clang-format on */
 #define MOST_TABLES 1000
 #define MOST_UNTIMED_ROWS 10000 /* of one table */
 
@@ -25,13 +27,15 @@ static const char *const more_tables[] = {
 
 /* The first two are the times; which columns there are decides. */
 enum { START, END, TIMESTAMP, TID, PID, NAME_ID, TEXT_ID, TEXT, NAME };
+/* clang-format off */
 static const struct nsys_column event_columns[] = {
 	OTHER("start"), OTHER("end"), OTHER("timestamp"), OTHER("globalTid"), OTHER("globalPid"), OTHER("nameId"),
 	OTHER("textId"), OTHER("text"), OTHER("name"),
 };
+/* clang-format on */
 
-void nsys_put_generic(struct nsys_rows *rows, const struct nsys_thread *thread, uint64_t process, uint64_t class,
-		      uint64_t name, uint64_t set)
+void nsys_put_generic(struct nsys_rows *rows, const struct nsys_thread *thread, uint64_t process, uint64_t class, uint64_t name,
+		      uint64_t set)
 {
 	int is_slice = sqlite3_column_type(rows->statement, END) != SQLITE_NULL;
 	unsigned at = is_slice ? COLUMN_SLICE_NAME : COLUMN_INSTANT_NAME;
@@ -46,9 +50,11 @@ void nsys_put_generic(struct nsys_rows *rows, const struct nsys_thread *thread, 
 	present = (is_slice ? 3u : 1u) | SINK_BIT(at) | SINK_BIT(kind) | (set ? SINK_BIT(args) : 0);
 	v[at] = (int64_t)name;
 	v[args] = (int64_t)set;
-	v[kind] = (int64_t)class;
-	sink_event(&rows->n->sink, nsys_track(rows->n, TRACK_GENERIC, table, thread ? thread->process + 1 : process,
-					      nsys_thread_uid(rows->n, thread), 0, class), v, present);
+	v[kind] = (int64_t) class;
+	sink_event(&rows->n->sink,
+		   nsys_track(rows->n, TRACK_GENERIC, table, thread ? thread->process + 1 : process, nsys_thread_uid(rows->n, thread), 0,
+			      class),
+		   v, present);
 }
 
 static int ends_in(const char *text, const char *ending)
@@ -61,8 +67,9 @@ static int ends_in(const char *text, const char *ending)
 /* Numbers of strings are kept as the strings. */
 static int is_string(const char *column)
 {
-	static const char *const strings[] = { "srcFile", "funcName", "varName", "kernelName", "filenameId", "contentId",
-					       "symbol", "module" };
+	static const char *const strings[] = {
+		"srcFile", "funcName", "varName", "kernelName", "filenameId", "contentId", "symbol", "module"
+	};
 
 	for (unsigned i = 0; i < COUNT_OF(strings); i++)
 		if (strcasecmp(column, strings[i]) == 0)
@@ -93,7 +100,8 @@ static void put_cell(struct nsys_rows *rows, uint64_t *set, unsigned column)
 	const char *key = column < rows->count ? rows->columns[column].name : rows->extras[column - rows->count];
 	sqlite3_value *value = sqlite3_column_value(rows->statement, (int)column);
 	uint64_t text = is_string(key) && sqlite3_value_type(value) == SQLITE_INTEGER ?
-			nsys_map_find(&rows->n->strings, sqlite3_value_int64(value)) : 0;
+				nsys_map_find(&rows->n->strings, sqlite3_value_int64(value)) :
+				0;
 
 	if (text)
 		put_string(rows->n, set, key, text);
@@ -154,8 +162,8 @@ static void event(struct nsys_rows *rows, uint64_t class)
 /* A table's columns, as query/nsys/unrecorded_tables.def has them. What is no letter, digit or underscore in a name is %XX. */
 static int put_column(struct buf *list, const char *name, const char *type, int not_null)
 {
-	static const char *const kinds[][2] = { { "INT", "" }, { "CHAR", ":T" }, { "CLOB", ":T" }, { "TEXT", ":T" }, { "BLOB", ":B" },
-						{ "REAL", ":R" }, { "FLOA", ":R" }, { "DOUB", ":R" } };
+	static const char *const kinds[][2] = { { "INT", "" },    { "CHAR", ":T" }, { "CLOB", ":T" }, { "TEXT", ":T" },
+						{ "BLOB", ":B" }, { "REAL", ":R" }, { "FLOA", ":R" }, { "DOUB", ":R" } };
 	const char *kind = type && *type ? ":N" : ":B";
 	int r = list->len ? buf_puts(list, " ") : 0;
 
@@ -178,8 +186,8 @@ static void keep_table(struct nsys *n, const char *table, uint64_t row_count)
 
 	if (sql && sqlite3_prepare_v2(n->db, sql, -1, &statement, NULL) == SQLITE_OK) {
 		while (sqlite3_step(statement) == SQLITE_ROW)
-			put_column(&list, (const char *)sqlite3_column_text(statement, 1),
-				   (const char *)sqlite3_column_text(statement, 2), sqlite3_column_int(statement, 3));
+			put_column(&list, (const char *)sqlite3_column_text(statement, 1), (const char *)sqlite3_column_text(statement, 2),
+				   sqlite3_column_int(statement, 3));
 		sqlite3_finalize(statement);
 		snprintf(key, sizeof(key), "nsys.columns.%.140s", table);
 		sink_meta_text(&n->sink, key, list.data, list.len, (const int64_t *)&row_count);

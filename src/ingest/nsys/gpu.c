@@ -7,9 +7,10 @@
 
 /* Where work ran and which call started it: the same columns in all of these tables, behind their times. */
 enum { DEVICE, CONTEXT, GREEN, STREAM, CORRELATION, PROCESS };
-#define PLACE_IN(TABLE, from)                                                                                          \
-	_Static_assert(NSYS_AT(TABLE, deviceId) == from && NSYS_AT(TABLE, greenContextId) == from + GREEN &&            \
-		       NSYS_AT(TABLE, streamId) == from + STREAM && NSYS_AT(TABLE, globalPid) == from + PROCESS, "read by their place")
+#define PLACE_IN(TABLE, from) \
+	_Static_assert(NSYS_AT(TABLE, deviceId) == from && NSYS_AT(TABLE, greenContextId) == from + GREEN && \
+			       NSYS_AT(TABLE, streamId) == from + STREAM && NSYS_AT(TABLE, globalPid) == from + PROCESS, \
+		       "read by their place")
 enum { WORK_PLACE = 2, EVENT_PLACE = 1 };
 PLACE_IN(CUPTI_ACTIVITY_KIND_KERNEL, WORK_PLACE);
 PLACE_IN(CUPTI_ACTIVITY_KIND_MEMCPY, WORK_PLACE);
@@ -61,8 +62,8 @@ uint32_t nsys_function(struct nsys *n, uint64_t name, uint64_t short_name, uint6
 	v[COLUMN_CUDA_FUNCTION_MANGLED] = (int64_t)mangled;
 	sink_row(&n->sink, TABLE_CUDA_FUNCTION, v,
 		 SINK_BIT(COLUMN_CUDA_FUNCTION_ID) | (name ? SINK_BIT(COLUMN_CUDA_FUNCTION_NAME) : 0) |
-		 (short_name ? SINK_BIT(COLUMN_CUDA_FUNCTION_SHORT_NAME) : 0) |
-		 (mangled ? SINK_BIT(COLUMN_CUDA_FUNCTION_MANGLED) : 0));
+			 (short_name ? SINK_BIT(COLUMN_CUDA_FUNCTION_SHORT_NAME) : 0) |
+			 (mangled ? SINK_BIT(COLUMN_CUDA_FUNCTION_MANGLED) : 0));
 	return number + 1;
 }
 
@@ -76,8 +77,8 @@ static int64_t launch_of(const struct nsys_rows *rows)
 	_Static_assert(COLUMN_CUDA_LAUNCH_FROM_DEVICE < TABLE_MAX_COLUMNS - 1, "the last place is free");
 	nsys_fill(rows, v, &present);
 	v[COLUMN_CUDA_LAUNCH_CACHE_CONFIG] = (v[COLUMN_CUDA_LAUNCH_CACHE_CONFIG] & 15) << 4; /* the one in force */
-	v[COLUMN_CUDA_LAUNCH_FUNCTION] = nsys_function(n, nsys_string(rows, KERNEL_AT(demangledName)), nsys_string(rows, KERNEL_AT(shortName)),
-						       nsys_string(rows, KERNEL_AT(mangledName)));
+	v[COLUMN_CUDA_LAUNCH_FUNCTION] = nsys_function(n, nsys_string(rows, KERNEL_AT(demangledName)),
+						       nsys_string(rows, KERNEL_AT(shortName)), nsys_string(rows, KERNEL_AT(mangledName)));
 	v[TABLE_MAX_COLUMNS - 1] = present;
 	number = keymap_number(&n->launch_keys, v, sizeof(v));
 	if (number == KEYMAP_NONE || number < count)
@@ -118,8 +119,7 @@ static void kernel(struct nsys_rows *rows)
 	put_work(rows, TRACK_GPU_KERNEL, TABLE_GPU_KERNEL, v, present);
 }
 
-static void put_memory_kind(const struct nsys_rows *rows, unsigned from, int64_t *values, uint32_t *present,
-			    unsigned column)
+static void put_memory_kind(const struct nsys_rows *rows, unsigned from, int64_t *values, uint32_t *present, unsigned column)
 {
 	int64_t kind;
 
@@ -202,12 +202,9 @@ static void event(struct nsys_rows *rows)
 void nsys_read_work(struct nsys *n)
 {
 	static const struct nsys_reading tables[] = {
-		{ NSYS_CUPTI_ACTIVITY_KIND_KERNEL, kernel },
-		{ NSYS_CUPTI_ACTIVITY_KIND_MEMCPY, copy },
-		{ NSYS_CUPTI_ACTIVITY_KIND_MEMSET, set },
-		{ NSYS_CUPTI_ACTIVITY_KIND_SYNCHRONIZATION, sync_row },
-		{ NSYS_CUPTI_ACTIVITY_KIND_GRAPH_TRACE, graph },
-		{ NSYS_CUPTI_ACTIVITY_KIND_CUDA_EVENT, event },
+		{ NSYS_CUPTI_ACTIVITY_KIND_KERNEL, kernel },     { NSYS_CUPTI_ACTIVITY_KIND_MEMCPY, copy },
+		{ NSYS_CUPTI_ACTIVITY_KIND_MEMSET, set },        { NSYS_CUPTI_ACTIVITY_KIND_SYNCHRONIZATION, sync_row },
+		{ NSYS_CUPTI_ACTIVITY_KIND_GRAPH_TRACE, graph }, { NSYS_CUPTI_ACTIVITY_KIND_CUDA_EVENT, event },
 	};
 
 	nsys_read_tables(n, tables, COUNT_OF(tables));

@@ -9,8 +9,8 @@ static void read_pairs(struct nsys *n, const struct nsys_table *table)
 {
 	enum { NAME = NSYS_AT(META_DATA_CAPTURE, name), VALUE = NSYS_AT(META_DATA_CAPTURE, value) };
 	static const char *const samplings[][2] = {
-		{ "SAMPLING_UNIT", "sampling.unit" }, { "SAMPLING_EVENT", "sampling.event" },
-		{ "SAMPLING_PERIOD", "sampling.period" }, { "SAMPLING_FREQUENCY", "sampling.frequency" },
+		{ "SAMPLING_UNIT", "sampling.unit" },           { "SAMPLING_EVENT", "sampling.event" },
+		{ "SAMPLING_PERIOD", "sampling.period" },       { "SAMPLING_FREQUENCY", "sampling.frequency" },
 		{ "SAMPLING_BACKTRACE", "sampling.backtrace" },
 	};
 	const char *name, *value;
@@ -38,13 +38,14 @@ static void read_pairs(struct nsys *n, const struct nsys_table *table)
 static void read_system(struct nsys *n)
 {
 	enum {
-		NAME = NSYS_AT(TARGET_INFO_SYSTEM_ENV, name), NUMBER = NSYS_AT(TARGET_INFO_SYSTEM_ENV, nameEnum),
+		NAME = NSYS_AT(TARGET_INFO_SYSTEM_ENV, name),
+		NUMBER = NSYS_AT(TARGET_INFO_SYSTEM_ENV, nameEnum),
 		VALUE = NSYS_AT(TARGET_INFO_SYSTEM_ENV, value)
 	};
 	const struct nsys_table *table = &nsys_tables[NSYS_TARGET_INFO_SYSTEM_ENV];
 	static const char *const own[][2] = {
-		{ "CpuCores", "cpu_count" }, { "CpuDescription", "cpu" }, { "OsDescription", "os" },
-		{ "KernelVersion", "kernel" }, { "Hostname", "host" }, { "BootId", "boot_id" },
+		{ "CpuCores", "cpu_count" },   { "CpuDescription", "cpu" }, { "OsDescription", "os" },
+		{ "KernelVersion", "kernel" }, { "Hostname", "host" },      { "BootId", "boot_id" },
 	};
 	const char *name, *value;
 	struct nsys_rows rows;
@@ -70,7 +71,8 @@ static void read_system(struct nsys *n)
 static void read_session(struct nsys *n)
 {
 	enum {
-		UTC = NSYS_AT(TARGET_INFO_SESSION_START_TIME, utcEpochNs), CLOCK = NSYS_AT(TARGET_INFO_SESSION_START_TIME, systemClockNs),
+		UTC = NSYS_AT(TARGET_INFO_SESSION_START_TIME, utcEpochNs),
+		CLOCK = NSYS_AT(TARGET_INFO_SESSION_START_TIME, systemClockNs),
 		LOCAL = NSYS_AT(TARGET_INFO_SESSION_START_TIME, localTime)
 	};
 	enum { DURATION = NSYS_AT(ANALYSIS_DETAILS, duration), START = NSYS_AT(ANALYSIS_DETAILS, startTime) };
@@ -171,7 +173,9 @@ static void diagnostic(struct nsys_rows *rows)
 void nsys_read_info(struct nsys *n)
 {
 	static const struct nsys_reading tables[] = {
-		{ NSYS_ProcessStreams, output }, { NSYS_ANALYSIS_FILE, file }, { NSYS_DIAGNOSTIC_EVENT, diagnostic },
+		{ NSYS_ProcessStreams, output },
+		{ NSYS_ANALYSIS_FILE, file },
+		{ NSYS_DIAGNOSTIC_EVENT, diagnostic },
 	};
 
 	sink_meta(&n->sink, "sonde_version", SONDE_VERSION);

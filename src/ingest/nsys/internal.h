@@ -16,25 +16,25 @@
 #define NSYS_NO_NUMBER INT64_C(4294967295) /* what exports write where there is no event or stream */
 
 struct nsys_process {
-	int64_t id;          /* globalPid */
-	uint64_t name;       /* string id */
-	int64_t end;         /* last time seen */
+	int64_t id;    /* globalPid */
+	uint64_t name; /* string id */
+	int64_t end;   /* last time seen */
 	int has_end;
 };
 
 struct nsys_thread {
-	int64_t id;          /* globalTid */
-	uint32_t process;    /* index */
+	int64_t id;       /* globalTid */
+	uint32_t process; /* index */
 	uint64_t name;
-	int64_t priority;    /* NSYS_NOT_TOLD where that is so */
-	int is_running;      /* SCHED_EVENTS: it got a CPU and has not left it */
+	int64_t priority; /* NSYS_NOT_TOLD where that is so */
+	int is_running;   /* SCHED_EVENTS: it got a CPU and has not left it */
 	int64_t run_start, run_cpu;
 	int64_t early_out, early_state; /* it left a CPU at this moment, and is yet to be told to have got it */
 	int has_early_out;
 };
 
 struct nsys_stream {
-	uint64_t process;    /* uid */
+	uint64_t process;                                    /* uid */
 	int64_t device, context, id, priority, flag, handle; /* NSYS_NOT_TOLD where that is so */
 };
 
@@ -45,7 +45,7 @@ struct nsys_context {
 
 struct nsys_device {
 	uint64_t process;
-	int64_t id, gpu;     /* gpu.uid */
+	int64_t id, gpu; /* gpu.uid */
 	uint64_t uuid;
 	int64_t sm_count;
 };
@@ -55,7 +55,7 @@ struct nsys {
 	sqlite3 *db;
 	struct nsys_result *result;
 	struct buf text;
-	struct nsys_map strings;     /* StringIds.id: string id */
+	struct nsys_map strings;                 /* StringIds.id: string id */
 	struct nsys_map process_ids, thread_ids; /* index + 1 */
 	struct nsys_process *processes;
 	struct nsys_thread *threads;
@@ -66,27 +66,27 @@ struct nsys {
 	struct nsys_stream *streams;
 	struct nsys_context *contexts;
 	struct nsys_device *devices;
-	uint32_t *of_any_device;     /* by number in any_device_keys: stream */
+	uint32_t *of_any_device; /* by number in any_device_keys: stream */
 	struct nsys_domain_place {
 		uint64_t process;
 		int64_t id;
 		int is_told;
-	} *domains;
-	struct nsys_map any_domain;  /* domainId: uid of the first of that number */
-	uint64_t nvtx_process;       /* the first that has events */
+	} * domains;
+	struct nsys_map any_domain;               /* domainId: uid of the first of that number */
+	uint64_t nvtx_process;                    /* the first that has events */
 	struct nsys_map cuda_stacks, osrt_stacks; /* callchain id: stack id */
-	struct nsys_map gpus;        /* TARGET_INFO_GPU.id + 1 of cuDevice */
-	struct nsys_map context_devices; /* device + 1 */
+	struct nsys_map gpus;                     /* TARGET_INFO_GPU.id + 1 of cuDevice */
+	struct nsys_map context_devices;          /* device + 1 */
 	struct keymap_last {
 		int64_t key[6];
 		struct sink_track *track;
 	} last;
-	uint64_t *profilers_overhead; /* by number in overhead_keys: rows yet to be matched */
-	int64_t duration;            /* of the session; -1: not told */
-	int is_ours;                 /* sonde export wrote the file */
+	uint64_t *profilers_overhead;      /* by number in overhead_keys: rows yet to be matched */
+	int64_t duration;                  /* of the session; -1: not told */
+	int is_ours;                       /* sonde export wrote the file */
 	char has_reader[NSYS_TABLE_COUNT]; /* the others are read as tables of no meaning to us */
 	uint64_t untimed, backwards, odd, unpaired, deep, unkept, contentless;
-	uint64_t nameless;           /* cells with the number of a string that is not in the file */
+	uint64_t nameless; /* cells with the number of a string that is not in the file */
 	struct buf unkept_tables;
 };
 
@@ -129,7 +129,7 @@ struct nsys_rows {
 	sqlite3_stmt *statement;
 	char *extras[NSYS_MAX_EXTRAS]; /* columns of no meaning to us */
 	unsigned extra_count;
-	uint64_t there;      /* which of `columns` the table has, a bit each */
+	uint64_t there; /* which of `columns` the table has, a bit each */
 	uint64_t read;
 };
 
@@ -182,8 +182,8 @@ uint64_t nsys_thread_uid(const struct nsys *n, const struct nsys_thread *t);
 struct nsys_thread *nsys_row_thread(const struct nsys_rows *rows, unsigned column);
 /* uid of the process that a column of globalPid names; 0: none. */
 uint64_t nsys_row_process(const struct nsys_rows *rows, unsigned column);
-struct sink_track *nsys_track(struct nsys *n, enum track_kind kind, enum table_id table, uint64_t process, uint64_t thread,
-			      uint64_t domain, uint64_t other);
+struct sink_track *nsys_track(struct nsys *n, enum track_kind kind, enum table_id table, uint64_t process, uint64_t thread, uint64_t domain,
+			      uint64_t other);
 /* On a thread: its process is that of the thread. */
 struct sink_track *nsys_thread_track(struct nsys *n, enum track_kind kind, enum table_id table, const struct nsys_thread *t,
 				     uint64_t domain, uint64_t other);
@@ -206,13 +206,13 @@ void nsys_read_calls(struct nsys *n);
 void nsys_read_nvtx(struct nsys *n);
 void nsys_nvtx_finish(struct nsys *n);
 /* Of an event that is of no kind we know: a slice, or an instant where it has no end. */
-void nsys_put_generic(struct nsys_rows *rows, const struct nsys_thread *thread, uint64_t process, uint64_t class,
-		      uint64_t name, uint64_t set);
+void nsys_put_generic(struct nsys_rows *rows, const struct nsys_thread *thread, uint64_t process, uint64_t class, uint64_t name,
+		      uint64_t set);
 /* stacks.c */
 struct nsys_chains {
 	struct nsys_rows rows;
 	int is_open, has_row;
-	int in_kernel;       /* the innermost frame of the chain told last */
+	int in_kernel; /* the innermost frame of the chain told last */
 };
 int nsys_chains_open(struct nsys_chains *c, struct nsys *n, enum nsys_table_id table);
 /* The next chain; 0 at the end. */

@@ -115,8 +115,10 @@ static void fault_of_gpu(struct nsys_rows *rows)
 void nsys_read_memory(struct nsys *n)
 {
 	static const struct nsys_reading tables[] = {
-		{ NSYS_CUDA_GPU_MEMORY_USAGE_EVENTS, usage }, { NSYS_CUDA_GPU_MEMORY_POOL_EVENTS, pool },
-		{ NSYS_CUDA_UM_CPU_PAGE_FAULT_EVENTS, fault_of_cpu }, { NSYS_CUDA_UM_GPU_PAGE_FAULT_EVENTS, fault_of_gpu },
+		{ NSYS_CUDA_GPU_MEMORY_USAGE_EVENTS, usage },
+		{ NSYS_CUDA_GPU_MEMORY_POOL_EVENTS, pool },
+		{ NSYS_CUDA_UM_CPU_PAGE_FAULT_EVENTS, fault_of_cpu },
+		{ NSYS_CUDA_UM_GPU_PAGE_FAULT_EVENTS, fault_of_gpu },
 	};
 
 	nsys_read_tables(n, tables, COUNT_OF(tables));

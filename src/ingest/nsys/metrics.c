@@ -18,7 +18,8 @@ static int64_t metric_key(int64_t type, int64_t metric)
 static void read_metric_names(struct nsys *n, struct nsys_map *ret)
 {
 	enum {
-		TYPE = NSYS_AT(TARGET_INFO_GPU_METRICS, typeId), METRIC = NSYS_AT(TARGET_INFO_GPU_METRICS, metricId),
+		TYPE = NSYS_AT(TARGET_INFO_GPU_METRICS, typeId),
+		METRIC = NSYS_AT(TARGET_INFO_GPU_METRICS, metricId),
 		NAME = NSYS_AT(TARGET_INFO_GPU_METRICS, metricName)
 	};
 	struct nsys_rows rows;
@@ -36,8 +37,8 @@ static void read_metric_names(struct nsys *n, struct nsys_map *ret)
 
 static struct report_track *begin_metric(struct nsys *n, int64_t type, int64_t metric, uint64_t name)
 {
-	uint32_t present = SINK_BIT(COLUMN_GPU_METRIC_TRACK) | SINK_BIT(COLUMN_GPU_METRIC_GPU) |
-			   SINK_BIT(COLUMN_GPU_METRIC_SOURCE) | SINK_BIT(COLUMN_GPU_METRIC_ID) | SINK_BIT(COLUMN_GPU_METRIC_NAME);
+	uint32_t present = SINK_BIT(COLUMN_GPU_METRIC_TRACK) | SINK_BIT(COLUMN_GPU_METRIC_GPU) | SINK_BIT(COLUMN_GPU_METRIC_SOURCE) |
+			   SINK_BIT(COLUMN_GPU_METRIC_ID) | SINK_BIT(COLUMN_GPU_METRIC_NAME);
 	int64_t v[TABLE_MAX_COLUMNS], t[TABLE_MAX_COLUMNS];
 	char text[40];
 
@@ -50,8 +51,9 @@ static struct report_track *begin_metric(struct nsys *n, int64_t type, int64_t m
 	t[COLUMN_TRACK_DOMAIN] = GPU_OF(type) + 1;
 	t[COLUMN_TRACK_DEPTH] = 0;
 	t[COLUMN_TRACK_NAME] = (int64_t)name;
-	sink_row(&n->sink, TABLE_TRACK, t, SINK_BIT(COLUMN_TRACK_ID) | SINK_BIT(COLUMN_TRACK_KIND) | SINK_BIT(COLUMN_TRACK_DOMAIN) |
-					   SINK_BIT(COLUMN_TRACK_DEPTH) | SINK_BIT(COLUMN_TRACK_NAME));
+	sink_row(&n->sink, TABLE_TRACK, t,
+		 SINK_BIT(COLUMN_TRACK_ID) | SINK_BIT(COLUMN_TRACK_KIND) | SINK_BIT(COLUMN_TRACK_DOMAIN) | SINK_BIT(COLUMN_TRACK_DEPTH) |
+			 SINK_BIT(COLUMN_TRACK_NAME));
 	v[COLUMN_GPU_METRIC_TRACK] = t[COLUMN_TRACK_ID];
 	v[COLUMN_GPU_METRIC_GPU] = GPU_OF(type) + 1;
 	v[COLUMN_GPU_METRIC_SOURCE] = SOURCE_OF(type);
@@ -84,7 +86,9 @@ static void put_value(const struct nsys_rows *rows, unsigned column, struct repo
 static void read_values(struct nsys *n, const struct nsys_map *names)
 {
 	enum {
-		TIME = NSYS_AT(GPU_METRICS, timestamp), TYPE = NSYS_AT(GPU_METRICS, typeId), METRIC = NSYS_AT(GPU_METRICS, metricId),
+		TIME = NSYS_AT(GPU_METRICS, timestamp),
+		TYPE = NSYS_AT(GPU_METRICS, typeId),
+		METRIC = NSYS_AT(GPU_METRICS, metricId),
 		VALUE = NSYS_AT(GPU_METRICS, value)
 	};
 	int64_t type = 0, metric = 0, time, its_type, its_metric;
@@ -120,7 +124,8 @@ static void read_values(struct nsys *n, const struct nsys_map *names)
 static void read_gpu_switches(struct nsys *n)
 {
 	enum {
-		TIME = NSYS_AT(GPU_CONTEXT_SWITCH_EVENTS, timestamp), GPU = NSYS_AT(GPU_CONTEXT_SWITCH_EVENTS, gpuId),
+		TIME = NSYS_AT(GPU_CONTEXT_SWITCH_EVENTS, timestamp),
+		GPU = NSYS_AT(GPU_CONTEXT_SWITCH_EVENTS, gpuId),
 		PROCESS = NSYS_AT(GPU_CONTEXT_SWITCH_EVENTS, globalPid)
 	};
 	int64_t v[TABLE_MAX_COLUMNS], gpu, pid;

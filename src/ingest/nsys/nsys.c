@@ -52,7 +52,7 @@ static void tell_nameless(struct nsys *n)
 		return;
 	snprintf(n->result->note, sizeof(n->result->note), "%s: %llu names read as [string N]",
 		 nsys_has_table(n, nsys_tables[NSYS_StringIds].name) ? "StringIds lacks texts that other tables refer to" :
-						  "The file has no table StringIds, where names are",
+								       "The file has no table StringIds, where names are",
 		 (unsigned long long)n->nameless);
 	sink_diagnose(&n->sink, 2, "%s.", n->result->note);
 }
@@ -73,11 +73,13 @@ static void tell_all(struct nsys *n)
 
 static void release(struct nsys *n)
 {
+	/* clang-format off */
 	struct keymap *const keys[] = { &n->track_keys, &n->function_keys, &n->launch_keys, &n->stream_keys, &n->any_device_keys,
 					&n->context_keys, &n->device_keys, &n->domain_keys, &n->module_keys, &n->symbol_keys,
 					&n->frame_keys, &n->stack_keys, &n->overhead_keys };
 	struct nsys_map *const maps[] = { &n->strings, &n->process_ids, &n->thread_ids, &n->cuda_stacks, &n->osrt_stacks, &n->gpus,
 					  &n->context_devices, &n->any_domain };
+	/* clang-format on */
 
 	for (unsigned i = 0; i < COUNT_OF(keys); i++)
 		keymap_release(keys[i]);

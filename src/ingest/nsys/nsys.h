@@ -9,9 +9,9 @@
 #include "report/writer.h"
 
 struct nsys_result {
-	uint64_t rows;       /* read */
-	char trouble[512];   /* what ended the reading of a table early; empty: nothing */
-	char note[256];      /* what the file lacks, so that the report says less than it could; empty: nothing */
+	uint64_t rows;     /* read */
+	char trouble[512]; /* what ended the reading of a table early; empty: nothing */
+	char note[256];    /* what the file lacks, so that the report says less than it could; empty: nothing */
 };
 
 /* Fills the writer, which stays the caller's. -EBADMSG: SQLite cannot read the file at all. */

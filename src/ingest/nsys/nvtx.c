@@ -5,10 +5,12 @@
 #include "fmt/record.h"
 #include "ingest/nsys/internal.h"
 
+/* clang-format off */
 enum {
 	EVENT_CATEGORY = 33, EVENT_MARK = 34, EVENT_THREAD_NAME = 39, EVENT_PUSH_POP = 59, EVENT_START_END = 60,
 	EVENT_DOMAIN_CREATE = 75, EVENT_DOMAIN_DESTROY = 76
 };
+/* clang-format on */
 enum { DOMAIN_CREATED = 1, DOMAIN_DESTROYED = 2 };
 
 #define NVTX_AT(column) NSYS_AT(NVTX_EVENTS, column)
@@ -199,10 +201,12 @@ static uint64_t domain_here(const struct nsys_rows *rows, const struct nsys_thre
 
 static void range(struct nsys_rows *rows, enum track_kind kind)
 {
+	/* clang-format off */
 	static const struct event_places places = {
 		COLUMN_SLICE_NAME, COLUMN_SLICE_FLAGS, COLUMN_SLICE_CATEGORY, COLUMN_SLICE_COLOR, COLUMN_SLICE_PAYLOAD_KIND,
 		COLUMN_SLICE_PAYLOAD, COLUMN_SLICE_BLOB, COLUMN_SLICE_SCHEMA,
 	};
+	/* clang-format on */
 	struct nsys *n = rows->n;
 	int is_open = sqlite3_column_type(rows->statement, NVTX_AT(end)) == SQLITE_NULL;
 	uint64_t end_thread = nsys_thread_uid(n, nsys_row_thread(rows, NVTX_AT(endGlobalTid)));
@@ -224,10 +228,12 @@ static void range(struct nsys_rows *rows, enum track_kind kind)
 
 static void mark(struct nsys_rows *rows)
 {
+	/* clang-format off */
 	static const struct event_places places = {
 		COLUMN_INSTANT_NAME, COLUMN_INSTANT_FLAGS, COLUMN_INSTANT_CATEGORY, COLUMN_INSTANT_COLOR,
 		COLUMN_INSTANT_PAYLOAD_KIND, COLUMN_INSTANT_PAYLOAD, COLUMN_INSTANT_BLOB, COLUMN_INSTANT_SCHEMA,
 	};
+	/* clang-format on */
 	const struct nsys_thread *t = nsys_row_thread(rows, NVTX_AT(globalTid));
 	int64_t v[TABLE_MAX_COLUMNS];
 	uint32_t present;
@@ -236,8 +242,7 @@ static void mark(struct nsys_rows *rows)
 		return;
 	present = 1;
 	put_event(rows, &places, 0, v, &present);
-	sink_event(&rows->n->sink, nsys_thread_track(rows->n, TRACK_NVTX_MARK, TABLE_INSTANT, t, domain_here(rows, t), 0), v,
-		   present);
+	sink_event(&rows->n->sink, nsys_thread_track(rows->n, TRACK_NVTX_MARK, TABLE_INSTANT, t, domain_here(rows, t), 0), v, present);
 }
 
 static void name_category(struct nsys_rows *rows, int64_t time, const struct nsys_thread *t)
@@ -342,10 +347,11 @@ static void layout(struct nsys_rows *rows, enum table_id table)
 	sink_row(&n->sink, table, v, present);
 }
 _Static_assert(NSYS_AT(NVTX_PAYLOAD_SCHEMAS, domainId) == 0 && NSYS_AT(NVTX_PAYLOAD_SCHEMA_ENTRIES, domainId) == 0 &&
-	       NSYS_AT(NVTX_PAYLOAD_ENUMS, domainId) == 0 && NSYS_AT(NVTX_PAYLOAD_ENUM_ENTRIES, domainId) == 0 &&
-	       NSYS_AT(NVTX_SCOPES, domainId) == 0, "the domain comes first");
+		       NSYS_AT(NVTX_PAYLOAD_ENUMS, domainId) == 0 && NSYS_AT(NVTX_PAYLOAD_ENUM_ENTRIES, domainId) == 0 &&
+		       NSYS_AT(NVTX_SCOPES, domainId) == 0,
+	       "the domain comes first");
 _Static_assert(COLUMN_NVTX_SCHEMA_PROCESS == 0 && COLUMN_NVTX_SCHEMA_DOMAIN == 1 && COLUMN_NVTX_ENUM_DOMAIN == 1 &&
-	       COLUMN_NVTX_SCHEMA_ENTRY_DOMAIN == 1 && COLUMN_NVTX_ENUM_ENTRY_DOMAIN == 1 && COLUMN_NVTX_SCOPE_DOMAIN == 1,
+		       COLUMN_NVTX_SCHEMA_ENTRY_DOMAIN == 1 && COLUMN_NVTX_ENUM_ENTRY_DOMAIN == 1 && COLUMN_NVTX_SCOPE_DOMAIN == 1,
 	       "process and domain come first");
 
 void nsys_read_nvtx(struct nsys *n)
@@ -355,7 +361,7 @@ void nsys_read_nvtx(struct nsys *n)
 		enum table_id to;
 	} layouts[] = {
 		{ NSYS_NVTX_PAYLOAD_SCHEMAS, TABLE_NVTX_SCHEMA }, { NSYS_NVTX_PAYLOAD_SCHEMA_ENTRIES, TABLE_NVTX_SCHEMA_ENTRY },
-		{ NSYS_NVTX_PAYLOAD_ENUMS, TABLE_NVTX_ENUM }, { NSYS_NVTX_PAYLOAD_ENUM_ENTRIES, TABLE_NVTX_ENUM_ENTRY },
+		{ NSYS_NVTX_PAYLOAD_ENUMS, TABLE_NVTX_ENUM },     { NSYS_NVTX_PAYLOAD_ENUM_ENTRIES, TABLE_NVTX_ENUM_ENTRY },
 		{ NSYS_NVTX_SCOPES, TABLE_NVTX_SCOPE },
 	};
 	struct nsys_rows rows;

@@ -69,8 +69,7 @@ struct nsys_thread *nsys_thread(struct nsys *n, int64_t global_tid)
 		out_of_memory(n);
 		return NULL;
 	}
-	n->threads[n->thread_count] = (struct nsys_thread){ .id = global_tid, .process = process,
-							  .priority = NSYS_NOT_TOLD };
+	n->threads[n->thread_count] = (struct nsys_thread){ .id = global_tid, .process = process, .priority = NSYS_NOT_TOLD };
 	return &n->threads[n->thread_count++];
 }
 
@@ -101,8 +100,7 @@ static uint32_t columns_of(enum table_id table)
 
 static struct sink_track *new_track(struct nsys *n, uint32_t number, const int64_t *key)
 {
-	struct sink_track *t = sink_track(&n->sink, (enum track_kind)key[0], (enum table_id)key[1],
-					  columns_of((enum table_id)key[1]));
+	struct sink_track *t = sink_track(&n->sink, (enum track_kind)key[0], (enum table_id)key[1], columns_of((enum table_id)key[1]));
 
 	if (!t || nsys_room(n, &n->tracks, number, sizeof(*n->tracks)) < 0)
 		return NULL;
@@ -113,8 +111,8 @@ static struct sink_track *new_track(struct nsys *n, uint32_t number, const int64
 	return t;
 }
 
-struct sink_track *nsys_track(struct nsys *n, enum track_kind kind, enum table_id table, uint64_t process, uint64_t thread,
-			      uint64_t domain, uint64_t other)
+struct sink_track *nsys_track(struct nsys *n, enum track_kind kind, enum table_id table, uint64_t process, uint64_t thread, uint64_t domain,
+			      uint64_t other)
 {
 	const int64_t key[] = { kind, table, (int64_t)process, (int64_t)thread, (int64_t)domain, (int64_t)other };
 	uint32_t count = n->track_keys.count, number;

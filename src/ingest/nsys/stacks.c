@@ -33,8 +33,7 @@ static uint64_t module_of(struct nsys *n, int64_t id, const char *path, enum mod
 	v[COLUMN_MODULE_UID] = number + 1;
 	v[COLUMN_MODULE_KIND] = kind;
 	v[COLUMN_MODULE_PATH] = (int64_t)sink_text(&n->sink, path);
-	sink_row(&n->sink, TABLE_MODULE, v, SINK_BIT(COLUMN_MODULE_UID) | SINK_BIT(COLUMN_MODULE_KIND) |
-					    SINK_BIT(COLUMN_MODULE_PATH));
+	sink_row(&n->sink, TABLE_MODULE, v, SINK_BIT(COLUMN_MODULE_UID) | SINK_BIT(COLUMN_MODULE_KIND) | SINK_BIT(COLUMN_MODULE_PATH));
 	return (uint64_t)number + 1;
 }
 

@@ -227,8 +227,8 @@ int sink_finish(struct sink *s)
 	for (struct sink_track *t = s->tracks; t && !s->result; t = t->next)
 		fail(s, finish_track(s, t));
 	if (s->unplaced)
-		sink_diagnose(s, 2, "%llu slices were nested deeper than %u levels and are left out.",
-			      (unsigned long long)s->unplaced, SINK_MAX_LANES);
+		sink_diagnose(s, 2, "%llu slices were nested deeper than %u levels and are left out.", (unsigned long long)s->unplaced,
+			      SINK_MAX_LANES);
 	return s->result;
 }
 

@@ -20,25 +20,25 @@
 struct sink_track {
 	enum track_kind kind;
 	enum table_id table;
-	uint32_t columns;    /* those that rows may have */
+	uint32_t columns;                 /* those that rows may have */
 	uint64_t process, thread, domain; /* uids; 0: none */
-	uint64_t name;       /* string id; 0: none */
+	uint64_t name;                    /* string id; 0: none */
 	struct store_track rows;
 	struct sink_track *next;
 };
 
 struct sink {
 	struct report_writer *writer;
-	struct store store;  /* rows of the tracks */
+	struct store store;                         /* rows of the tracks */
 	struct report_track *plain[TABLE_ID_LIMIT]; /* of the tables without tracks, once used */
-	struct sink_track *tracks, **tail; /* in order of arrival */
+	struct sink_track *tracks, **tail;          /* in order of arrival */
 	uint32_t next_track;
-	uint64_t next_set;   /* arg.set */
-	int64_t first;       /* least time seen; INT64_MAX before */
+	uint64_t next_set; /* arg.set */
+	int64_t first;     /* least time seen; INT64_MAX before */
 	int64_t last;
-	uint64_t placed;     /* rows given to the report's tracks */
-	uint64_t unplaced;   /* slices nested deeper than there are lanes */
-	int result;          /* first error; later rows are refused */
+	uint64_t placed;   /* rows given to the report's tracks */
+	uint64_t unplaced; /* slices nested deeper than there are lanes */
+	int result;        /* first error; later rows are refused */
 };
 
 void sink_begin(struct sink *s, struct report_writer *writer);

@@ -140,8 +140,7 @@ static int refill(struct merge *m, struct input *in)
 	in->count = kept;
 	while (in->left && in->count < in->room) {
 		room = in->room - in->count;
-		n = pread(m->store->fd, in->bytes + in->count, room < in->left ? room : (size_t)in->left,
-			  (off_t)in->offset);
+		n = pread(m->store->fd, in->bytes + in->count, room < in->left ? room : (size_t)in->left, (off_t)in->offset);
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n <= 0)
@@ -239,8 +238,7 @@ static int step(struct merge *m)
 	return 0;
 }
 
-static int merge_runs(struct store *s, const struct store_run *runs, uint32_t count, int is_span, store_fn take,
-		      void *context)
+static int merge_runs(struct store *s, const struct store_run *runs, uint32_t count, int is_span, store_fn take, void *context)
 {
 	struct merge *m = malloc(sizeof(*m));
 	int r;

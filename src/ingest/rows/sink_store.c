@@ -9,7 +9,7 @@
 
 #include "base/cleanup.h"
 
-#define LEAST_WORDS 2u  /* of a row: which columns, and a time */
+#define LEAST_WORDS 2u /* of a row: which columns, and a time */
 #define SMALL_SORT 12u
 
 /* Pages that are not touched take no memory: nothing for a small trace. */

@@ -35,9 +35,9 @@ struct store {
 	size_t used, capacity;
 	uint32_t *order, *scratch; /* rows by track and time, as offsets in `words` */
 	uint32_t rows;
-	int fd;                    /* -1: nothing was written yet */
-	uint64_t size;             /* of the file */
-	const char *beside;        /* the file lies in the folder of this one, where that can be */
+	int fd;             /* -1: nothing was written yet */
+	uint64_t size;      /* of the file */
+	const char *beside; /* the file lies in the folder of this one, where that can be */
 	struct store_track *tracks, **tail;
 	uint32_t track_count;
 };

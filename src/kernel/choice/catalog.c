@@ -49,7 +49,8 @@ static int unknown_chip(const struct cupti_host *cupti, const char *chip, struct
 	for (int i = 0; i < count; i++)
 		nearest_offer(&nearest, names[i], strlen(names[i]));
 	free(names);
-	return error_set(err, ENOENT, "There is no chip '%s'.%s --list-chips lists them", chip, nearest_hint(&nearest, "", hint, sizeof(hint)));
+	return error_set(err, ENOENT, "There is no chip '%s'.%s --list-chips lists them", chip,
+			 nearest_hint(&nearest, "", hint, sizeof(hint)));
 }
 
 /* The name that CUPTI has for it. */
@@ -172,9 +173,9 @@ bool catalog_facts(const struct catalog *c, const char *metric, struct metric_fa
 	return true;
 }
 
-#define ROLLUP(r)                                                                                                        \
+#define ROLLUP(r) \
 	r, r ".peak_sustained", r ".peak_sustained_active", r ".peak_sustained_active.per_second", r ".peak_sustained_elapsed", \
-		r ".peak_sustained_elapsed.per_second", r ".per_cycle_active", r ".per_cycle_elapsed", r ".per_second",          \
+		r ".peak_sustained_elapsed.per_second", r ".per_cycle_active", r ".per_cycle_elapsed", r ".per_second", \
 		r ".pct_of_peak_sustained_active", r ".pct_of_peak_sustained_elapsed"
 #define ROLLUP_OF_THROUGHPUT(r) r ".pct_of_peak_sustained_active", r ".pct_of_peak_sustained_elapsed"
 
@@ -182,8 +183,8 @@ const char *const *catalog_suffixes(int type, size_t *ret_count)
 {
 	static const char *const counter[] = { ROLLUP(".avg"), ROLLUP(".max"), ROLLUP(".min"), ROLLUP(".sum") };
 	static const char *const ratio[] = { ".max_rate", ".pct", ".ratio" };
-	static const char *const throughput[] = { ROLLUP_OF_THROUGHPUT(".avg"), ROLLUP_OF_THROUGHPUT(".max"),
-						  ROLLUP_OF_THROUGHPUT(".min"), ROLLUP_OF_THROUGHPUT(".sum") };
+	static const char *const throughput[] = { ROLLUP_OF_THROUGHPUT(".avg"), ROLLUP_OF_THROUGHPUT(".max"), ROLLUP_OF_THROUGHPUT(".min"),
+						  ROLLUP_OF_THROUGHPUT(".sum") };
 
 	if (type == HOST_RATIO) {
 		*ret_count = COUNT_OF(ratio);
@@ -223,7 +224,11 @@ const char *catalog_hint(const struct catalog *c, const char *metric, char *buff
 		found++;
 	buffer[0] = '\0';
 	for (at = 0; at < found && used < size; at++)
-		used += (size_t)snprintf(buffer + used, size - used, "%s%s", at == 0 ? " Did you mean " : at + 1 == found ? " or " : ", ", names[at]);
+		used += (size_t)snprintf(buffer + used, size - used, "%s%s",
+					 at == 0         ? " Did you mean " :
+					 at + 1 == found ? " or " :
+							   ", ",
+					 names[at]);
 	if (found && used < size)
 		snprintf(buffer + used, size - used, "?");
 	return buffer;

@@ -21,9 +21,9 @@ struct metric_base {
 struct catalog {
 	const struct cupti_host *cupti;
 	char chip[32];
-	int profiler;             /* HOST_PROFILER_RANGE or _PM */
+	int profiler; /* HOST_PROFILER_RANGE or _PM */
 	const uint8_t *availability;
-	const char *kept;         /* folder in which schedules are kept; NULL, as it is at first: none is */
+	const char *kept; /* folder in which schedules are kept; NULL, as it is at first: none is */
 	void *host;
 	struct metric_base *bases; /* by name */
 	size_t count;

@@ -15,7 +15,7 @@ unsigned chip_capability(const char *chip)
 		const char *name; /* or its beginning */
 		unsigned cc;
 	} chips[] = {
-		{ "gv100", 70 }, { "gv11b", 72 }, { "tu1", 75 },    { "ga100", 80 }, { "ga10b", 87 },  { "ga10", 86 },  { "ad10", 89 },
+		{ "gv100", 70 }, { "gv11b", 72 },  { "tu1", 75 },    { "ga100", 80 },  { "ga10b", 87 },  { "ga10", 86 },   { "ad10", 89 },
 		{ "gh100", 90 }, { "gb100", 100 }, { "gb102", 100 }, { "gb110", 103 }, { "gb10b", 110 }, { "gb20b", 121 }, { "gb20", 120 },
 	};
 
@@ -128,7 +128,8 @@ static int unknown(const char *what, const char *name, struct nearest *nearest, 
 {
 	char hint[160];
 
-	return error_set(err, ENOENT, "There is no %s '%s'.%s %s lists them", what, name, nearest_hint(nearest, "", hint, sizeof(hint)), option);
+	return error_set(err, ENOENT, "There is no %s '%s'.%s %s lists them", what, name, nearest_hint(nearest, "", hint, sizeof(hint)),
+			 option);
 }
 
 int choice_mark_set(const struct sections *all, const char *name, bool *marks, struct error *err)

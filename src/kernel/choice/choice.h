@@ -29,13 +29,13 @@ struct choice_sources {
 };
 
 struct choice_request {
-	const char *const *sets;     /* "basic" where all three are empty */
+	const char *const *sets; /* "basic" where all three are empty */
 	size_t set_count;
 	const char *const *sections; /* ids, or regex:EXPRESSION */
 	size_t section_count;
-	const char *const *metrics;  /* names, regex:, group:, breakdown:, pmsampling: */
+	const char *const *metrics; /* names, regex:, group:, breakdown:, pmsampling: */
 	size_t metric_count;
-	bool companions;             /* also the other rollups of what sections show */
+	bool companions; /* also the other rollups of what sections show */
 };
 
 struct choice {
@@ -43,9 +43,9 @@ struct choice {
 	size_t count;
 	const struct section **sections; /* in their own order */
 	size_t section_count;
-	char **notes;                  /* sentences without a full stop: what was meant, what is not there */
+	char **notes; /* sentences without a full stop: what was meant, what is not there */
 	size_t note_count;
-	struct keymap names;           /* numbered as the metrics are */
+	struct keymap names; /* numbered as the metrics are */
 };
 
 /* Ten times major plus minor of a chip's compute capability, or 0. */

@@ -65,11 +65,15 @@ static int add_named(struct choosing *c, const char *metric, const char *asked)
 		return 0;
 	base = catalog_find(c->sources->counted, metric, metric_base_len(metric));
 	if (base)
-		return error_set(c->err, ENOENT, "The %s %s has no '%s'; --query-metrics --query-metrics-mode suffix --metrics %s lists what it has",
-				 base->type == HOST_RATIO ? "ratio" : base->type == HOST_THROUGHPUT ? "throughput" : "counter", base->name,
-				 metric + metric_base_len(metric), base->name);
+		return error_set(c->err, ENOENT,
+				 "The %s %s has no '%s'; --query-metrics --query-metrics-mode suffix --metrics %s lists what it has",
+				 base->type == HOST_RATIO      ? "ratio" :
+				 base->type == HOST_THROUGHPUT ? "throughput" :
+								 "counter",
+				 base->name, metric + metric_base_len(metric), base->name);
 	catalog_hint(c->sources->counted, metric, hint, sizeof(hint));
-	return error_set(c->err, ENOENT, "The chip %s has no metric '%s'.%s --query-metrics lists them", c->sources->counted->chip, asked, hint);
+	return error_set(c->err, ENOENT, "The chip %s has no metric '%s'.%s --query-metrics lists them", c->sources->counted->chip, asked,
+			 hint);
 }
 
 static int add_sampled(struct choosing *c, const char *metric)
@@ -163,7 +167,9 @@ static int add_group(struct choosing *c, const char *name)
 			r = choose_block(c, &all->items[i], &all->items[i].blocks[k], false);
 		}
 	}
-	return found ? r : error_set(c->err, ENOENT, "There is no group '%s'; --query-metrics --query-metrics-collection groups lists them", name);
+	return found ? r :
+		       error_set(c->err, ENOENT, "There is no group '%s'; --query-metrics --query-metrics-collection groups lists them",
+				 name);
 }
 
 int choose_metric(struct choosing *c, const char *text)

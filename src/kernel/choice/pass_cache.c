@@ -37,8 +37,8 @@ int schedule_key(const struct catalog *c, const struct schedule_part *part, stru
 	memcpy(&function, &c->nvperf.NVPW_InitializeHost, sizeof(function));
 	if (!c->kept || c->availability || !part->by_nvperf || !dladdr(function, &library) || stat(library.dli_fname, &st) < 0)
 		return -ENOENT;
-	TRY(buf_printf(ret, SONDE_VERSION "\n%s %lld %lld.%09ld\n%s\n", library.dli_fname, (long long)st.st_size, (long long)st.st_mtim.tv_sec, st.st_mtim.tv_nsec,
-		       c->chip));
+	TRY(buf_printf(ret, SONDE_VERSION "\n%s %lld %lld.%09ld\n%s\n", library.dli_fname, (long long)st.st_size,
+		       (long long)st.st_mtim.tv_sec, st.st_mtim.tv_nsec, c->chip));
 	for (size_t i = 0; i < part->count; i++)
 		TRY(buf_printf(ret, "%s\n", part->names[i]));
 	return 0;
@@ -124,7 +124,8 @@ static void make_room(const char *folder)
 /* Readers see all of it or nothing. */
 void schedule_keep(const struct catalog *c, const struct buf *key, const struct schedule_part *part, uint32_t order)
 {
-	struct head head = { MAGIC, key->len, part->image_size, part->passes, hash_bytes(HASH_START, part->image, part->image_size), order, 0 };
+	struct head head = { MAGIC, key->len, part->image_size, part->passes, hash_bytes(HASH_START, part->image, part->image_size),
+			     order, 0 };
 	char path[PATH_MAX], made[PATH_MAX];
 	FILE *file;
 	bool ok;

@@ -11,7 +11,7 @@
 
 #define WORTH_A_TRIAL 12
 #define WORTH_KEEPING 32u /* fewer names take some milliseconds */
-#define FEW_NAMES 500u /* it takes up to half a second to pack more */
+#define FEW_NAMES 500u    /* it takes up to half a second to pack more */
 
 static void *open_host(const struct catalog *c)
 {
@@ -175,7 +175,8 @@ static int compare_units(const void *a, const void *b)
 /* Metrics are packed in the order in which they come. By name, those of one unit come together. Throughputs are made of many of the
  * others: at the end they find most of theirs counted already. Backwards within a unit mostly takes fewest passes of all, but not always.
  * The last is the order in which they were given. */
-static int (*const orders[])(const void *, const void *) = { compare_units, compare_throughputs_last, compare_names, compare_backwards, NULL };
+static int (*const orders[])(const void *, const void *) = { compare_units, compare_throughputs_last, compare_names, compare_backwards,
+							     NULL };
 #define ORDERS COUNT_OF(orders)
 
 static void sort(struct schedule_part *part, uint32_t order)
@@ -262,7 +263,9 @@ unsigned schedule_part_of(enum schedule_way way, const char *metric)
 	static const struct {
 		const char *unit;
 		unsigned part;
-	} links[] = { { "pcie__", SCHEDULE_PCIE }, { "nvlrx__", SCHEDULE_NVLINK }, { "nvltx__", SCHEDULE_NVLINK }, { "ctc__", SCHEDULE_C2C } };
+	} links[] = {
+		{ "pcie__", SCHEDULE_PCIE }, { "nvlrx__", SCHEDULE_NVLINK }, { "nvltx__", SCHEDULE_NVLINK }, { "ctc__", SCHEDULE_C2C }
+	};
 
 	const char *unit = metric, *end = metric + metric_base_len(metric);
 

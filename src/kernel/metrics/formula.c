@@ -102,8 +102,10 @@ static int parse_call(struct parser *p, const char *name, size_t len)
 	static const struct {
 		const char *name;
 		enum formula_code code;
-	} functions[] = { { "max", FORMULA_MAX },     { "min", FORMULA_MIN },     { "abs", FORMULA_ABS },     { "floor", FORMULA_FLOOR },
-			  { "ceil", FORMULA_CEIL },   { "first", FORMULA_FIRST }, { "given", FORMULA_GIVEN }, { "nan_as_zero", FORMULA_NAN_AS_ZERO } };
+	} functions[] = { { "max", FORMULA_MAX },     { "min", FORMULA_MIN },
+			  { "abs", FORMULA_ABS },     { "floor", FORMULA_FLOOR },
+			  { "ceil", FORMULA_CEIL },   { "first", FORMULA_FIRST },
+			  { "given", FORMULA_GIVEN }, { "nan_as_zero", FORMULA_NAN_AS_ZERO } };
 	size_t i = 0, count = COUNT_OF(functions);
 	int r;
 
@@ -221,7 +223,8 @@ int formula_parse(struct formula *ret, const char *text, size_t len, char *why, 
 
 int formula_parse_row(struct formula *ret, const char *text, size_t len, char *why, size_t why_size)
 {
-	return parse_all(&(struct parser){ .at = text, .end = text + len, .formula = ret, .has_columns = true, .why = why, .why_size = why_size });
+	return parse_all(
+		&(struct parser){ .at = text, .end = text + len, .formula = ret, .has_columns = true, .why = why, .why_size = why_size });
 }
 
 void formula_release(struct formula *f)
@@ -266,38 +269,25 @@ const char *formula_metric(const struct formula *f)
 static double join(enum formula_code code, double a, double b)
 {
 	switch (code) {
-	case FORMULA_ADD:
-		return a + b;
-	case FORMULA_SUBTRACT:
-		return a - b;
-	case FORMULA_MULTIPLY:
-		return a * b;
-	case FORMULA_DIVIDE:
-		return b == 0 ? NAN : a / b;
-	case FORMULA_FIRST:
-		return isnan(a) ? b : a;
-	case FORMULA_GIVEN:
-		return isnan(a) ? NAN : b;
-	case FORMULA_MAX:
-		return isnan(a) || isnan(b) ? NAN : a > b ? a : b;
-	default:
-		return isnan(a) || isnan(b) ? NAN : a < b ? a : b;
+	case FORMULA_ADD: return a + b;
+	case FORMULA_SUBTRACT: return a - b;
+	case FORMULA_MULTIPLY: return a * b;
+	case FORMULA_DIVIDE: return b == 0 ? NAN : a / b;
+	case FORMULA_FIRST: return isnan(a) ? b : a;
+	case FORMULA_GIVEN: return isnan(a) ? NAN : b;
+	case FORMULA_MAX: return isnan(a) || isnan(b) ? NAN : a > b ? a : b;
+	default: return isnan(a) || isnan(b) ? NAN : a < b ? a : b;
 	}
 }
 
 static double change(enum formula_code code, double a)
 {
 	switch (code) {
-	case FORMULA_NEGATE:
-		return -a;
-	case FORMULA_ABS:
-		return fabs(a);
-	case FORMULA_FLOOR:
-		return floor(a);
-	case FORMULA_CEIL:
-		return ceil(a);
-	default:
-		return isnan(a) ? 0 : a;
+	case FORMULA_NEGATE: return -a;
+	case FORMULA_ABS: return fabs(a);
+	case FORMULA_FLOOR: return floor(a);
+	case FORMULA_CEIL: return ceil(a);
+	default: return isnan(a) ? 0 : a;
 	}
 }
 

@@ -16,9 +16,9 @@ struct reader {
 	struct text_lines lines;
 	struct glossary *glossary;
 	struct error *err;
-	int kind;                    /* -1: not said yet */
+	int kind; /* -1: not said yet */
 	struct text_piece collection;
-	size_t first;                /* of this file's */
+	size_t first; /* of this file's */
 };
 
 static int no_memory(struct error *err)
@@ -97,8 +97,10 @@ static int read_line(struct reader *r, struct text_piece line)
 
 int glossary_parse(struct glossary *g, const char *path, const char *text, size_t size, struct error *err)
 {
+	/* clang-format off */
 	struct reader r = { .lines = { path, text, text + size, 0, 0 }, .glossary = g, .err = err, .kind = -1, .collection = { "", 0 },
 			    .first = g->count };
+	/* clang-format on */
 	struct text_piece line;
 	int result = 1;
 

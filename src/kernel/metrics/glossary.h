@@ -19,15 +19,15 @@ enum term_kind {
 	TERM_SUFFIX,   /* rollups and what follows them */
 	TERM_PIPE,
 	TERM_STALL,
-	TERM_ADVICE,   /* what to do about a stall */
-	TERM_ALIAS,    /* names that people use, and the metric that is meant */
+	TERM_ADVICE, /* what to do about a stall */
+	TERM_ALIAS,  /* names that people use, and the metric that is meant */
 	TERM_KINDS
 };
 
 struct term {
 	enum term_kind kind;
 	char *name;
-	char *unit;       /* of a metric */
+	char *unit; /* of a metric */
 	char *text;
 	char *collection; /* "" for those that the hardware counts */
 };

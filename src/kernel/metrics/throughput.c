@@ -5,6 +5,7 @@
 
 #include "base/macros.h"
 
+/* clang-format off */
 static const char *const compute[] = {
 	"sm__inst_executed", "sm__issue_active", "sm__mio_inst_issued",
 	"sm__inst_executed_pipe_cbu_pred_on_any", "sm__pipe_tensor_cycles_active",
@@ -40,6 +41,7 @@ static const char *const memory[] = {
 	"syslts__t_tag_requests", "syslts__syslts2xbar_cycles_active",
 	"syslts__xbar2syslts_cycles_active", "syslts__d_sectors_fill_sysmem", NULL,
 };
+/* clang-format on */
 
 const char *const *throughput_parts(const char *base, size_t len)
 {

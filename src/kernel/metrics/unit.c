@@ -9,6 +9,7 @@
 /* A factor of a dimension; NULL for those that are shown without a unit. */
 static const char *factor(const char *name, size_t len)
 {
+	/* clang-format off */
 	static const char *const words[][2] = {
 		{ "instruction", "inst" }, { "byte", "byte" },         { "second", "s" },        { "nanosecond", "ns" },
 		{ "percent", "%" },        { "warp", "warp" },         { "thread", "thread" },   { "cta", "block" },
@@ -19,6 +20,7 @@ static const char *factor(const char *name, size_t len)
 		{ "ctc_cycle", "cycle" }, { "mcc_cycle", "cycle" },    { "pcie_cycle", "cycle" }, { "nvlrx_cycle", "cycle" },
 		{ "nvltx_cycle", "cycle" },
 	};
+	/* clang-format on */
 
 	for (size_t i = 0; i < COUNT_OF(words); i++)
 		if (strlen(words[i][0]) == len && strncmp(words[i][0], name, len) == 0)

@@ -93,7 +93,8 @@ static const char *plain_unit(const char *name)
 
 void unit_of_metric(const char *metric, char ret[UNIT_MAX])
 {
-	const char *part = without_place(metric), *suffix = strchr(part, '.'), *last = strrchr(part, '.'), *name = strstr(part, "__"), *unit;
+	const char *part = without_place(metric), *suffix = strchr(part, '.'), *last = strrchr(part, '.'), *name = strstr(part, "__"),
+		   *unit;
 	size_t len;
 
 	snprintf(ret, UNIT_MAX, "%s", suffix ? "" : plain_unit(part));

@@ -17,31 +17,27 @@
 static const struct occupancy_chip all_chips[] = {
 	{ 7, 0, "GV100", .warps = 64, .blocks = 32, .registers = 65536, .shared = 96 * KB, .shared_unit = 256, STEPS_96 },
 	{ 7, 2, "GV11B", .warps = 64, .blocks = 32, .registers = 65536, .shared = 96 * KB, .shared_unit = 256, STEPS_96 },
-	{ 7, 5, "TU10x", .warps = 32, .blocks = 16, .registers = 65536, .shared = 64 * KB, .shared_unit = 256,
-	  .steps = { 32, 64 }, .step_count = 2 },
-	{ 8, 0, "GA100", .warps = 64, .blocks = 32, .registers = 65536, .shared = 164 * KB, .reserved = KB, .shared_unit = 128,
-	  STEPS_164 },
-	{ 8, 6, "GA10x", .warps = 48, .blocks = 16, .registers = 65536, .shared = 100 * KB, .reserved = KB, .shared_unit = 128,
-	  STEPS_100 },
-	{ 8, 7, "GA10B", .warps = 48, .blocks = 16, .registers = 65536, .shared = 164 * KB, .reserved = KB, .shared_unit = 128,
-	  STEPS_164 },
-	{ 8, 9, "AD10x", .warps = 48, .blocks = 24, .registers = 65536, .shared = 100 * KB, .reserved = KB, .shared_unit = 128,
-	  STEPS_100 },
+	{ 7, 5, "TU10x", .warps = 32, .blocks = 16, .registers = 65536, .shared = 64 * KB, .shared_unit = 256, .steps = { 32, 64 },
+	  .step_count = 2 },
+	{ 8, 0, "GA100", .warps = 64, .blocks = 32, .registers = 65536, .shared = 164 * KB, .reserved = KB, .shared_unit = 128, STEPS_164 },
+	{ 8, 6, "GA10x", .warps = 48, .blocks = 16, .registers = 65536, .shared = 100 * KB, .reserved = KB, .shared_unit = 128, STEPS_100 },
+	{ 8, 7, "GA10B", .warps = 48, .blocks = 16, .registers = 65536, .shared = 164 * KB, .reserved = KB, .shared_unit = 128, STEPS_164 },
+	{ 8, 9, "AD10x", .warps = 48, .blocks = 24, .registers = 65536, .shared = 100 * KB, .reserved = KB, .shared_unit = 128, STEPS_100 },
 	{ 9, 0, "GH100", .warps = 64, .blocks = 32, .registers = 65536, .shared = 228 * KB, .reserved = KB, .shared_unit = 128,
 	  .barriers = 64, CLUSTERS(16), STEPS_228 },
-	{ 10, 0, "GB100, GB102", .warps = 64, .blocks = 32, .registers = 65536, .shared = 228 * KB, .reserved = KB,
-	  .shared_unit = 128, .barriers = 64, CLUSTERS(16), STEPS_228 },
+	{ 10, 0, "GB100, GB102", .warps = 64, .blocks = 32, .registers = 65536, .shared = 228 * KB, .reserved = KB, .shared_unit = 128,
+	  .barriers = 64, CLUSTERS(16), STEPS_228 },
 	/* The name of 11.0 in toolkits before 13.0. */
-	{ 10, 1, "GB10B", .warps = 48, .blocks = 24, .registers = 65536, .shared = 228 * KB, .reserved = KB,
-	  .shared_unit = 128, .barriers = 24, CLUSTERS(16), STEPS_228 },
-	{ 10, 3, "GB110", .warps = 64, .blocks = 32, .registers = 65536, .shared = 228 * KB, .reserved = KB,
-	  .shared_unit = 128, .barriers = 64, CLUSTERS(16), STEPS_228 },
-	{ 11, 0, "GB10B", .warps = 48, .blocks = 24, .registers = 65536, .shared = 228 * KB, .reserved = KB,
-	  .shared_unit = 128, .barriers = 24, CLUSTERS(16), STEPS_228 },
-	{ 12, 0, "GB20x", .warps = 48, .blocks = 24, .registers = 65536, .shared = 100 * KB, .reserved = KB,
-	  .shared_unit = 128, .barriers = 24, CLUSTERS(8), STEPS_100 },
-	{ 12, 1, "GB20B", .warps = 48, .blocks = 24, .registers = 65536, .shared = 100 * KB, .reserved = KB,
-	  .shared_unit = 128, .barriers = 24, CLUSTERS(8), STEPS_100 },
+	{ 10, 1, "GB10B", .warps = 48, .blocks = 24, .registers = 65536, .shared = 228 * KB, .reserved = KB, .shared_unit = 128,
+	  .barriers = 24, CLUSTERS(16), STEPS_228 },
+	{ 10, 3, "GB110", .warps = 64, .blocks = 32, .registers = 65536, .shared = 228 * KB, .reserved = KB, .shared_unit = 128,
+	  .barriers = 64, CLUSTERS(16), STEPS_228 },
+	{ 11, 0, "GB10B", .warps = 48, .blocks = 24, .registers = 65536, .shared = 228 * KB, .reserved = KB, .shared_unit = 128,
+	  .barriers = 24, CLUSTERS(16), STEPS_228 },
+	{ 12, 0, "GB20x", .warps = 48, .blocks = 24, .registers = 65536, .shared = 100 * KB, .reserved = KB, .shared_unit = 128,
+	  .barriers = 24, CLUSTERS(8), STEPS_100 },
+	{ 12, 1, "GB20B", .warps = 48, .blocks = 24, .registers = 65536, .shared = 100 * KB, .reserved = KB, .shared_unit = 128,
+	  .barriers = 24, CLUSTERS(8), STEPS_100 },
 };
 
 #define CHIP_COUNT COUNT_OF(all_chips)
@@ -105,8 +101,8 @@ static void refuse(const char *text, int wanted, struct error *err)
 			above = &all_chips[i];
 	}
 	if (below && above)
-		error_set(err, EINVAL, "Compute capability %d.%d is not known; the nearest are %u.%u and %u.%u", wanted / 10,
-			  wanted % 10, below->major, below->minor, above->major, above->minor);
+		error_set(err, EINVAL, "Compute capability %d.%d is not known; the nearest are %u.%u and %u.%u", wanted / 10, wanted % 10,
+			  below->major, below->minor, above->major, above->minor);
 	else
 		error_set(err, EINVAL, "Compute capability %d.%d is not known; the nearest is %u.%u", wanted / 10, wanted % 10,
 			  below ? below->major : above->major, below ? below->minor : above->minor);

@@ -16,24 +16,18 @@ const char *occupancy_curve_name(enum occupancy_curve curve)
 static struct range range_of(const struct occupancy_chip *chip, enum occupancy_curve curve)
 {
 	switch (curve) {
-	case OCCUPANCY_BY_THREADS:
-		return (struct range){ OCCUPANCY_WARP_SIZE, OCCUPANCY_MAX_THREADS, OCCUPANCY_WARP_SIZE };
-	case OCCUPANCY_BY_REGISTERS:
-		return (struct range){ 8, OCCUPANCY_MAX_REGISTERS, 8 };
-	default:
-		return (struct range){ 0, chip->shared - chip->reserved, chip->shared_unit };
+	case OCCUPANCY_BY_THREADS: return (struct range){ OCCUPANCY_WARP_SIZE, OCCUPANCY_MAX_THREADS, OCCUPANCY_WARP_SIZE };
+	case OCCUPANCY_BY_REGISTERS: return (struct range){ 8, OCCUPANCY_MAX_REGISTERS, 8 };
+	default: return (struct range){ 0, chip->shared - chip->reserved, chip->shared_unit };
 	}
 }
 
 static uint32_t *resource(struct occupancy_kernel *kernel, enum occupancy_curve curve)
 {
 	switch (curve) {
-	case OCCUPANCY_BY_THREADS:
-		return &kernel->threads;
-	case OCCUPANCY_BY_REGISTERS:
-		return &kernel->registers;
-	default:
-		return &kernel->shared;
+	case OCCUPANCY_BY_THREADS: return &kernel->threads;
+	case OCCUPANCY_BY_REGISTERS: return &kernel->registers;
+	default: return &kernel->shared;
 	}
 }
 

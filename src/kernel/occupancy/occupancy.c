@@ -24,8 +24,7 @@ int occupancy_check(const struct occupancy_chip *chip, const struct occupancy_ke
 	if (kernel->threads < 1 || kernel->threads > OCCUPANCY_MAX_THREADS)
 		return error_set(err, EINVAL, "A block has 1 to %u threads, not %u", OCCUPANCY_MAX_THREADS, kernel->threads);
 	if (kernel->registers > OCCUPANCY_MAX_REGISTERS)
-		return error_set(err, EINVAL, "A thread has at most %u registers, not %u", OCCUPANCY_MAX_REGISTERS,
-				 kernel->registers);
+		return error_set(err, EINVAL, "A thread has at most %u registers, not %u", OCCUPANCY_MAX_REGISTERS, kernel->registers);
 	if (kernel->shared > chip->shared - chip->reserved)
 		return error_set(err, EINVAL, "A block has at most %u bytes of shared memory on compute capability %u.%u, not %u",
 				 chip->shared - chip->reserved, chip->major, chip->minor, kernel->shared);
@@ -42,8 +41,7 @@ static uint32_t shared_per_block(const struct occupancy_chip *chip, const struct
 	return round_up(kernel->shared + chip->reserved, chip->shared_unit);
 }
 
-static uint32_t limit_by_registers(const struct occupancy_chip *chip, const struct occupancy_kernel *kernel,
-				   struct occupancy *ret)
+static uint32_t limit_by_registers(const struct occupancy_chip *chip, const struct occupancy_kernel *kernel, struct occupancy *ret)
 {
 	uint32_t per_warp = round_up(kernel->registers * OCCUPANCY_WARP_SIZE, REGISTER_UNIT);
 

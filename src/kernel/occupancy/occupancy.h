@@ -21,7 +21,7 @@ struct occupancy_chip {
 	uint32_t warps;
 	uint32_t blocks;
 	uint32_t registers;
-	uint32_t shared;           /* bytes, of which each block loses `reserved` */
+	uint32_t shared; /* bytes, of which each block loses `reserved` */
 	uint32_t reserved;
 	uint32_t shared_unit;      /* shared memory is given out in multiples of this */
 	uint32_t barriers;         /* 0: they are no limit */
@@ -41,14 +41,7 @@ struct occupancy_kernel {
 	uint32_t barriers;
 };
 
-enum occupancy_limit {
-	OCCUPANCY_BLOCKS,
-	OCCUPANCY_WARPS,
-	OCCUPANCY_REGISTERS,
-	OCCUPANCY_SHARED,
-	OCCUPANCY_BARRIERS,
-	OCCUPANCY_LIMITS
-};
+enum occupancy_limit { OCCUPANCY_BLOCKS, OCCUPANCY_WARPS, OCCUPANCY_REGISTERS, OCCUPANCY_SHARED, OCCUPANCY_BARRIERS, OCCUPANCY_LIMITS };
 
 struct occupancy {
 	uint32_t limits[OCCUPANCY_LIMITS]; /* blocks, or OCCUPANCY_NO_LIMIT */
@@ -57,8 +50,8 @@ struct occupancy {
 	uint32_t warps_per_block;
 	uint32_t warps;
 	double percent;
-	uint32_t registers_per_block;      /* as given out */
-	uint32_t shared_per_block;         /* as given out, with what is reserved */
+	uint32_t registers_per_block; /* as given out */
+	uint32_t shared_per_block;    /* as given out, with what is reserved */
 	uint32_t shared_config;
 };
 

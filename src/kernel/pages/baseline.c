@@ -19,7 +19,8 @@ static void add_time(struct text_table *t, double ns)
 
 static void add_kernel(struct text_table *t, const struct page_options *options, const struct kernel_result *k)
 {
-	double now = result_number(k, DURATION), before = baseline_number(options->baseline, k, DURATION), change = baseline_change(before, now);
+	double now = result_number(k, DURATION), before = baseline_number(options->baseline, k, DURATION),
+	       change = baseline_change(before, now);
 	char text[NUMBER_MAX];
 
 	snprintf(text, sizeof(text), "%" PRId64, k->number);

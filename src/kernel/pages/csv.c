@@ -37,8 +37,10 @@ void csv_triple(FILE *out, const uint32_t size[3])
 
 void csv_launch_heading(FILE *out, const struct page_options *options)
 {
+	/* clang-format off */
 	static const char *const names[] = { "ID", "Process ID", "Process Name", "Host Name", "Kernel Name", "Context", "Stream", "Block Size",
 					     "Grid Size", "Device", "CC" };
+	/* clang-format on */
 
 	for (size_t i = 0; i < COUNT_OF(names); i++) {
 		if (options->nvtx && i == RANGE_COLUMN)
@@ -141,8 +143,8 @@ static void write_rule(FILE *out, const struct page_options *options, const stru
 	fputc('\n', out);
 }
 
-static int write_section(FILE *out, const struct page_options *options, const struct kernel_results *results,
-			 const struct kernel_result *k, const struct page_section *s)
+static int write_section(FILE *out, const struct page_options *options, const struct kernel_results *results, const struct kernel_result *k,
+			 const struct page_section *s)
 {
 	int r = 0;
 
@@ -157,8 +159,10 @@ static int write_section(FILE *out, const struct page_options *options, const st
 
 int page_write_details_csv(FILE *out, const struct kernel_results *results, const struct page_options *options)
 {
+	/* clang-format off */
 	static const char *const names[] = { "Section Name", "Metric Name", "Metric Unit", "Metric Value", "Rule Name", "Rule Type",
 					     "Rule Description", "Estimated Speedup Type", "Estimated Speedup" };
+	/* clang-format on */
 	struct page_sections all;
 	int r = 0;
 

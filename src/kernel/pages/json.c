@@ -85,7 +85,8 @@ static void write_before(FILE *out, const struct page_options *options, const st
 	json_number(out, change);
 }
 
-static void write_metrics(FILE *out, const struct kernel_results *results, const struct page_options *options, const struct kernel_result *k)
+static void write_metrics(FILE *out, const struct kernel_results *results, const struct page_options *options,
+			  const struct kernel_result *k)
 {
 	char unit[UNIT_MAX];
 

@@ -49,7 +49,8 @@ void page_print_place(FILE *out, const struct kernel_result *k)
 	if (k->python_count)
 		fprintf(out, "    Python Call Stack:\n");
 	for (size_t i = 0; i < k->python_count; i++)
-		fprintf(out, "      %s (%s:%" PRId64 ")\n", *k->python[i].function ? k->python[i].function : "?", k->python[i].file, k->python[i].line);
+		fprintf(out, "      %s (%s:%" PRId64 ")\n", *k->python[i].function ? k->python[i].function : "?", k->python[i].file,
+			k->python[i].line);
 	if (k->frame_count)
 		fprintf(out, "    Call Stack:\n");
 	for (size_t i = 0; i < k->frame_count; i++)

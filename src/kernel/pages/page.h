@@ -22,8 +22,8 @@ enum page_summary { SUMMARY_NONE, SUMMARY_PER_GPU, SUMMARY_PER_KERNEL, SUMMARY_P
 enum page_form { FORM_TEXT, FORM_CSV, FORM_JSON };
 
 struct page_options {
-	bool base_units;                 /* no larger ones */
-	bool all_real;                   /* whole numbers have decimals, too */
+	bool base_units; /* no larger ones */
+	bool all_real;   /* whole numbers have decimals, too */
 	enum page_details details;
 	enum page_names names;
 	enum page_kernel_base kernel_base;
@@ -32,30 +32,30 @@ struct page_options {
 	const struct section *const *chosen; /* those to be shown; NULL: those that have values */
 	size_t chosen_count;
 	const struct metric_names *named; /* asked for: a section of their own; NULL: none */
-	bool nvtx;                       /* tables have columns for NVTX ranges */
-	bool nvtx_names;                 /* kernels are called by the innermost range of theirs */
-	bool only_named;                 /* on the raw page, too */
-	struct baseline *baseline;       /* shown beside each number; NULL: none */
-	bool warm;                       /* values with warm caches are shown beside the others */
-	double variation;                /* percent between launches of a kernel that are worth a word; 0: not looked at */
-	bool rule_details;               /* metrics that rules looked at are shown below them */
-	const struct typical *typical;   /* of each launch; NULL: not looked at */
+	bool nvtx;                        /* tables have columns for NVTX ranges */
+	bool nvtx_names;                  /* kernels are called by the innermost range of theirs */
+	bool only_named;                  /* on the raw page, too */
+	struct baseline *baseline;        /* shown beside each number; NULL: none */
+	bool warm;                        /* values with warm caches are shown beside the others */
+	double variation;                 /* percent between launches of a kernel that are worth a word; 0: not looked at */
+	bool rule_details;                /* metrics that rules looked at are shown below them */
+	const struct typical *typical;    /* of each launch; NULL: not looked at */
 };
 
 /* A value, ready to be printed. */
 struct page_row {
 	const char *label;
-	const char *key;                 /* the metric, or the first of a formula's: rows are in its order */
-	const struct formula *formula;   /* NULL: it is the metric itself */
-	const char *row;                 /* of a table: the label is made of it and the column */
+	const char *key;               /* the metric, or the first of a formula's: rows are in its order */
+	const struct formula *formula; /* NULL: it is the metric itself */
+	const char *row;               /* of a table: the label is made of it and the column */
 	size_t column;
-	char unit[UNIT_MAX];             /* base */
+	char unit[UNIT_MAX]; /* base */
 	struct metric_value value;
 };
 
 /* Rows of one table of a section. */
 struct page_group {
-	const char *title;               /* "" for the first */
+	const char *title;                 /* "" for the first */
 	const struct section_block *block; /* NULL for the first */
 	struct page_row *rows;
 	size_t count, capacity;
@@ -72,7 +72,7 @@ struct page_section {
 struct page_sections {
 	struct page_section *items;
 	size_t count;
-	char **labels;                   /* made here, as are these: */
+	char **labels; /* made here, as are these: */
 	size_t label_count;
 	struct formula **formulas;
 	size_t formula_count;

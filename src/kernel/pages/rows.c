@@ -63,10 +63,13 @@ bool page_cell(const struct page_maker *m, const struct formula *f, const char *
 		page_unit(m->results, v, unit, row->unit);
 		return true;
 	}
-	row->value = (struct metric_value){ .name = row->key, .unit = "", .kind = VALUE_REAL,
-					    .real = formula_value(f, number_of, (void *)m->k) };
+	row->value = (struct metric_value){
+		.name = row->key, .unit = "", .kind = VALUE_REAL, .real = formula_value(f, number_of, (void *)m->k)
+	};
 	if (row->value.real == rint(row->value.real) && fabs(row->value.real) < 9e15)
-		row->value = (struct metric_value){ .name = row->key, .unit = "", .kind = VALUE_INTEGER, .integer = (int64_t)row->value.real };
+		row->value = (struct metric_value){
+			.name = row->key, .unit = "", .kind = VALUE_INTEGER, .integer = (int64_t)row->value.real
+		};
 	snprintf(row->unit, UNIT_MAX, "%s", unit);
 	return isfinite(value_number(&row->value));
 }
@@ -123,8 +126,8 @@ static int by_key(const void *a, const void *b)
 
 static bool is_shown(const struct page_options *options, const struct section_block *block)
 {
-	bool is_body = block->kind == BLOCK_BARS || block->kind == BLOCK_TABLE || block->kind == BLOCK_GRAPH || block->kind == BLOCK_BREAKDOWN ||
-		       block->kind == BLOCK_ROOFLINE;
+	bool is_body = block->kind == BLOCK_BARS || block->kind == BLOCK_TABLE || block->kind == BLOCK_GRAPH ||
+		       block->kind == BLOCK_BREAKDOWN || block->kind == BLOCK_ROOFLINE;
 
 	if (block->kind == BLOCK_ROWS)
 		return options->details != DETAILS_BODY;
@@ -140,7 +143,8 @@ static int add_rows(struct page_maker *m, struct page_group *g, const struct sec
 	if (block->kind == BLOCK_ROOFLINE)
 		return page_add_roofline(m, g, block);
 	for (size_t i = 0; i < block->row_count && r >= 0; i++)
-		r = block->kind == BLOCK_BREAKDOWN ? page_add_breakdown(m, g, &block->rows[i]) : add_section_row(m, g, block, &block->rows[i]);
+		r = block->kind == BLOCK_BREAKDOWN ? page_add_breakdown(m, g, &block->rows[i]) :
+						     add_section_row(m, g, block, &block->rows[i]);
 	return r;
 }
 
@@ -170,7 +174,7 @@ static int add_blocks(struct page_maker *m, struct page_section *made, const str
 static bool is_own(const char *metric)
 {
 	static const char *const starts[] = { "launch__", "device__", "derived__", "profiler__", "sm__maximum_warps", "smsp__maximum_warps",
-					      "nvlink__", "numa__", "c2clink__" };
+					      "nvlink__", "numa__",   "c2clink__" };
 
 	for (size_t i = 0; i < COUNT_OF(starts); i++)
 		if (strncmp(metric, starts[i], strlen(starts[i])) == 0)

@@ -5,8 +5,8 @@
 
 #include "kernel/pages/text.h"
 
-static int add_metric(struct text_table *t, const struct page_options *options, const struct kernel_results *results, const struct kernel_result *k,
-		      const char *name)
+static int add_metric(struct text_table *t, const struct page_options *options, const struct kernel_results *results,
+		      const struct kernel_result *k, const char *name)
 {
 	const struct metric_value *value = result_find(k, name);
 	struct page_row row = { .key = name };
@@ -27,8 +27,8 @@ static int add_metric(struct text_table *t, const struct page_options *options, 
 	return r;
 }
 
-int page_print_rule_details(FILE *out, const struct page_options *options, const struct kernel_results *results, const struct kernel_result *k,
-			    const struct kernel_rule *rule)
+int page_print_rule_details(FILE *out, const struct page_options *options, const struct kernel_results *results,
+			    const struct kernel_result *k, const struct kernel_rule *rule)
 {
 	static const char *const heading[] = { "Metric Name", "Metric Unit", "Metric Value" };
 	static const unsigned widths[] = { 40, 11, 12 };

@@ -14,7 +14,7 @@
 struct looking {
 	const struct kernel_result *k;
 	struct kernel_source lines;
-	struct buf asked;      /* metrics that the rule at work looked at, with a comma behind each */
+	struct buf asked;                  /* metrics that the rule at work looked at, with a comma behind each */
 	const char *metrics[RULE_RESULTS]; /* of each result */
 };
 
@@ -83,7 +83,8 @@ static int apply_written(struct kernel_results *results, struct looking *l, cons
 	return metrics ? 0 : -ENOMEM;
 }
 
-static int add_result(struct kernel_results *results, struct kernel_result *k, const struct rule_result *said, const char *section, const char *metrics)
+static int add_result(struct kernel_results *results, struct kernel_result *k, const struct rule_result *said, const char *section,
+		      const char *metrics)
 {
 	static const char *const tags[] = { [RULE_OPTIMIZE] = "OPT", [RULE_INFORM] = "INF", [RULE_WARN] = "WRN" };
 	static const char *const gains[] = { [RULE_NO_GAIN] = "", [RULE_LOCAL] = "local", [RULE_GLOBAL] = "global" };

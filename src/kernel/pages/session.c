@@ -147,8 +147,10 @@ static void add_overview(struct text_table *t, const struct kernel_result *k)
 
 void page_print_overview(FILE *out, const struct kernel_results *results, const struct page_options *options)
 {
+	/* clang-format off */
 	static const char *const heading[] = { "ID", "Est. Speedup", "Function Name", "Demangled Name", "Duration", "Runtime Improvement", "Compute [%]", "Memory [%]",
 					       "Registers", "Grid", "Block", "Cycles", "Verdict" };
+	/* clang-format on */
 	const char *clocks = report_meta(results->report, "kernel_clocks");
 	struct text_table t = { .columns = 13, .left = 1u << 2 | 1u << 3 | 1u << 12 };
 
@@ -232,9 +234,17 @@ void page_print_session(FILE *out, const struct kernel_results *results, bool cs
 	static const struct {
 		const char *title, *key;
 	} facts[] = {
-		{ "Working Folder", "cwd" }, { "Host", "host" }, { "System", "os" },
-		{ "Kernel", "kernel" }, { "CPU", "cpu" }, { "GPU Driver", "driver" }, { "CUDA Driver", "cuda_driver" }, { "Clocks", "kernel_clocks" },
-		{ "Sonde", "sonde_version" }, { "Imported", "imported" }, { "Exit Status", "exit_status" },
+		{ "Working Folder", "cwd" },
+		{ "Host", "host" },
+		{ "System", "os" },
+		{ "Kernel", "kernel" },
+		{ "CPU", "cpu" },
+		{ "GPU Driver", "driver" },
+		{ "CUDA Driver", "cuda_driver" },
+		{ "Clocks", "kernel_clocks" },
+		{ "Sonde", "sonde_version" },
+		{ "Imported", "imported" },
+		{ "Exit Status", "exit_status" },
 	};
 	char text[32];
 

@@ -36,7 +36,8 @@ static const struct {
 	{ "L1 Wavefronts Shared Excessive", "memory_l1_wavefronts_shared - memory_l1_wavefronts_shared_ideal", false },
 	{ "L1 Wavefronts Shared", "memory_l1_wavefronts_shared", false },
 	{ "L1 Wavefronts Shared Ideal", "memory_l1_wavefronts_shared_ideal", false },
-	{ "L2 Theoretical Sectors Global Excessive", "memory_l2_theoretical_sectors_global - memory_l2_theoretical_sectors_global_ideal", false },
+	{ "L2 Theoretical Sectors Global Excessive", "memory_l2_theoretical_sectors_global - memory_l2_theoretical_sectors_global_ideal",
+	  false },
 	{ "L2 Theoretical Sectors Global", "memory_l2_theoretical_sectors_global", false },
 	{ "L2 Theoretical Sectors Global Ideal", "memory_l2_theoretical_sectors_global_ideal", false },
 	{ "L2 Theoretical Sectors Local", "memory_l2_theoretical_sectors_local", false },
@@ -178,8 +179,8 @@ static void release(struct source_page *p)
 	kernel_source_release(&p->ptx_before);
 }
 
-static int load_lines(struct kernel_source *ret, const struct kernel_source *from, struct kernel_source *ret_before, const struct kernel_source *before,
-		      enum source_key key)
+static int load_lines(struct kernel_source *ret, const struct kernel_source *from, struct kernel_source *ret_before,
+		      const struct kernel_source *before, enum source_key key)
 {
 	TRY(kernel_source_lines(ret, from, key));
 	if (before->book)
@@ -209,7 +210,8 @@ static int load(struct source_page *p, const struct page_options *options, const
 	if (r >= 0 && p->options->before)
 		r = load_before(p, options->baseline, k);
 	if (r >= 0)
-		r = load_lines(&p->lines, &p->instructions, &p->lines_before, &p->before, p->options->outermost ? SOURCE_OUTERMOST : SOURCE_WRITTEN);
+		r = load_lines(&p->lines, &p->instructions, &p->lines_before, &p->before,
+			       p->options->outermost ? SOURCE_OUTERMOST : SOURCE_WRITTEN);
 	if (r >= 0)
 		r = load_lines(&p->calls, &p->instructions, &p->calls_before, &p->before, SOURCE_CALLS);
 	if (r >= 0)

@@ -11,8 +11,8 @@ enum source_format { SOURCE_TEXT, SOURCE_CSV, SOURCE_JSON };
 struct source_options {
 	enum source_view view;
 	enum source_format format;
-	bool only_ncu;        /* tables have no column that ncu's have not */
-	bool outermost;       /* what was inlined counts for the line of the kernel that called it */
+	bool only_ncu;                    /* tables have no column that ncu's have not */
+	bool outermost;                   /* what was inlined counts for the line of the kernel that called it */
 	const struct source_book *before; /* of the baseline (page_options.baseline); NULL: there is none */
 };
 

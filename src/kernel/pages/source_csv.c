@@ -117,7 +117,8 @@ static void values(const struct source_page *p, const struct kernel_source *s, c
 
 		if (p->shown_stalls[without_issue][k % SOURCE_STALLS])
 			number_cells(p, item ? source_stall_value(s, item, k % SOURCE_STALLS, without_issue) : NAN,
-				     item && item->before ? source_stall_value(s->before, item->before, k % SOURCE_STALLS, without_issue) : NAN);
+				     item && item->before ? source_stall_value(s->before, item->before, k % SOURCE_STALLS, without_issue) :
+							    NAN);
 	}
 }
 

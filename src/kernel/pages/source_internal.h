@@ -12,12 +12,12 @@ struct source_page {
 	FILE *out;
 	const struct source_book *book;
 	const struct source_options *options;
-	const char *name;                 /* of the kernel at hand */
+	const char *name; /* of the kernel at hand */
 	struct kernel_source instructions;
 	struct kernel_source lines;
-	struct kernel_source calls;       /* lines, with the calls that were inlined */
+	struct kernel_source calls; /* lines, with the calls that were inlined */
 	struct kernel_source ptx;
-	bool is_inlined;                  /* some of it is, and tables say so */
+	bool is_inlined; /* some of it is, and tables say so */
 	/* The same of the baseline's launches; without items where there are none. */
 	struct kernel_source before, lines_before, calls_before, ptx_before;
 	struct formula formulas[SOURCE_COLUMNS];

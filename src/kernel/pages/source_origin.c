@@ -66,7 +66,8 @@ static int hand_lines(const struct ptx *x, const char *at, const char *end, uint
 		while (item < x->count && x->items[item].line < line)
 			item++;
 		if (len || (item < x->count && x->items[item].line == line))
-			r = x->take(x->context, x->items[0].file, line, at, len, item < x->count && x->items[item].line == line ? &x->items[item] : NULL);
+			r = x->take(x->context, x->items[0].file, line, at, len,
+				    item < x->count && x->items[item].line == line ? &x->items[item] : NULL);
 		at += len + 1;
 		line++;
 	}
@@ -132,7 +133,8 @@ int source_each_ptx(const struct kernel_source *s, source_ptx_fn take, void *con
 	for (size_t i = 0; r >= 0 && i < s->count; i = end) {
 		const struct source_file *file = source_book_ptx(s->book, s->items[i].code, s->items[i].file);
 
-		for (end = i; end < s->count && s->items[end].code == s->items[i].code && strcmp(s->items[end].file, s->items[i].file) == 0;)
+		for (end = i;
+		     end < s->count && s->items[end].code == s->items[i].code && strcmp(s->items[end].file, s->items[i].file) == 0;)
 			end++;
 		if (file)
 			r = hand_functions(&(struct ptx){ &s->items[i], end - i, take, context }, file->text, file->text + file->size);

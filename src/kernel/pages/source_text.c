@@ -11,7 +11,7 @@
 
 #define MOST_WIDTH 72
 #define COLUMNS 10
-#define MORE_COLUMNS 4          /* with a baseline: of samples, and of executions */
+#define MORE_COLUMNS 4 /* with a baseline: of samples, and of executions */
 
 static int before_cells(struct text_table *t, const struct kernel_source *s, const struct source_item *item, const char *metric)
 {
@@ -31,9 +31,11 @@ static int before_cells(struct text_table *t, const struct kernel_source *s, con
 /* The item NULL: a line of which nothing is known. */
 static int number_cells(struct text_table *t, const struct kernel_source *s, const struct source_item *item)
 {
+	/* clang-format off */
 	static const char *const counts[] = { "smsp__pcsamp_sample_count", NULL, "inst_executed", "thread_inst_executed_true",
 					      "memory_l2_theoretical_sectors_global", "memory_l2_theoretical_sectors_global_ideal",
 					      "memory_l1_wavefronts_shared", "memory_l1_wavefronts_shared_ideal" };
+	/* clang-format on */
 	double share = 0, value, executed = item ? source_value(s, item, "inst_executed") : 0;
 	const char *stall = item ? source_main_stall(s, item, &share) : NULL;
 	char cell[64];
@@ -55,7 +57,8 @@ static int number_cells(struct text_table *t, const struct kernel_source *s, con
 	return r;
 }
 
-static int text_row(struct text_table *t, const struct kernel_source *s, const struct source_item *item, const char *place, const char *text)
+static int text_row(struct text_table *t, const struct kernel_source *s, const struct source_item *item, const char *place,
+		    const char *text)
 {
 	char cell[128];
 
@@ -116,7 +119,8 @@ static void begin_table(struct text_table *t, bool compares)
 static void print_table(FILE *out, struct text_table *t, bool lines)
 {
 	const char *first = lines ? "Line" : "Address";
-	const char *plain[COLUMNS] = { first, "Source", "Samples", "Mostly", "Executed", "Threads", "Sectors", "Ideal", "Wavefronts", "Ideal" };
+	const char *plain[COLUMNS] = { first,     "Source",  "Samples", "Mostly",     "Executed",
+				       "Threads", "Sectors", "Ideal",   "Wavefronts", "Ideal" };
 	const char *compared[COLUMNS + MORE_COLUMNS] = { first,    "Source", "Samples", "Before",  "Change", "Mostly",     "Executed",
 							 "Before", "Change", "Threads", "Sectors", "Ideal",  "Wavefronts", "Ideal" };
 	static const unsigned plain_widths[COLUMNS] = { 7, 20, 7, 12, 8, 7, 7, 5, 10, 5 };

@@ -157,7 +157,8 @@ static void print_typical(FILE *out, const struct page_options *options, const s
 {
 	if (t->alike < 3 || !(fabs(t->percent) > options->variation) || t->percent == 0)
 		return;
-	fprintf(out, "    Not typical: %s is %.3g%% %s the median of the %zu launches of this kernel; launch %" PRId64 " is nearest to it.\n",
+	fprintf(out,
+		"    Not typical: %s is %.3g%% %s the median of the %zu launches of this kernel; launch %" PRId64 " is nearest to it.\n",
 		t->metric, fabs(t->percent), t->percent > 0 ? "above" : "below", t->alike, t->nearest->number);
 }
 
@@ -303,7 +304,8 @@ static int print_rules(FILE *out, const struct page_options *options, const stru
 				"--------------------------------------------------------------------------------------------------------------");
 		any = true;
 		if (isfinite(rule->gain) && *rule->gain_type) {
-			snprintf(gain, sizeof(gain), "Est. %sSpeedup: %.4g%%", strcmp(rule->gain_type, "local") == 0 ? "Local " : "", rule->gain);
+			snprintf(gain, sizeof(gain), "Est. %sSpeedup: %.4g%%", strcmp(rule->gain_type, "local") == 0 ? "Local " : "",
+				 rule->gain);
 			print_wrapped(out, rule->type, gain);
 			print_wrapped(out, "", rule->text);
 		} else {
@@ -368,7 +370,9 @@ static int print_values(FILE *out, const struct page_options *options, const str
 		page_unit(results, &k->values[i], "", g.rows[g.count++].unit);
 	}
 	for (size_t i = 0; i < k->row_count; i++) {
-		g.rows[g.count] = (struct page_row){ .label = k->rows[i].value.name, .key = k->rows[i].value.name, .value = k->rows[i].value };
+		g.rows[g.count] = (struct page_row){ .label = k->rows[i].value.name,
+						     .key = k->rows[i].value.name,
+						     .value = k->rows[i].value };
 		snprintf(g.rows[g.count++].unit, UNIT_MAX, "%s", k->rows[i].value.unit);
 	}
 	print_launch(out, options, k);

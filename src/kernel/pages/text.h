@@ -9,7 +9,7 @@
 /* Cells of a table, row by row; the caller's texts are copied. */
 struct text_table {
 	unsigned columns;
-	unsigned left;     /* bits: columns that are aligned to the left */
+	unsigned left; /* bits: columns that are aligned to the left */
 	char **cells;
 	size_t count, capacity;
 };
@@ -24,8 +24,8 @@ void page_process_line(FILE *out, const struct kernel_result *k, const struct ke
 /* Tables of what a section shows over time. */
 int page_print_series(FILE *out, const struct page_options *options, const struct kernel_result *k, const char *section);
 /* The metrics that a rule looked at. */
-int page_print_rule_details(FILE *out, const struct page_options *options, const struct kernel_results *results, const struct kernel_result *k,
-			    const struct kernel_rule *rule);
+int page_print_rule_details(FILE *out, const struct page_options *options, const struct kernel_results *results,
+			    const struct kernel_result *k, const struct kernel_rule *rule);
 /* A quoted cell, with a comma before all but the first. */
 void csv_cell(FILE *out, const char *text, bool is_first);
 void csv_triple(FILE *out, const uint32_t size[3]);

@@ -20,7 +20,8 @@ void page_unit(const struct kernel_results *results, const struct metric_value *
 const char *page_kernel_name(const struct page_options *options, const struct kernel_result *k)
 {
 	const char *name = options->kernel_base == KERNEL_FUNCTION ? k->function :
-			   options->kernel_base == KERNEL_MANGLED ? k->mangled : k->name;
+			   options->kernel_base == KERNEL_MANGLED  ? k->mangled :
+								     k->name;
 
 	for (size_t i = 0; options->nvtx_names && i < k->range_count; i++)
 		if (k->ranges[i].level >= 0 && *k->ranges[i].name)
@@ -63,8 +64,9 @@ static void add_instances(const struct page_options *options, const struct kerne
 
 double page_before(const struct page_options *options, const struct kernel_result *k, const struct page_row *row, double *ret_change)
 {
-	double before = !options->baseline ? NAN : row->formula ? baseline_formula(options->baseline, k, row->formula) :
-								  baseline_number(options->baseline, k, row->key);
+	double before = !options->baseline ? NAN :
+			row->formula       ? baseline_formula(options->baseline, k, row->formula) :
+					     baseline_number(options->baseline, k, row->key);
 
 	*ret_change = baseline_change(before, value_number(&row->value));
 	return before;

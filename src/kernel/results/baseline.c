@@ -143,9 +143,12 @@ size_t baseline_check(FILE *out, const struct kernel_results *results, struct ba
 				continue;
 			number_text(before, false, before_text);
 			number_text(now, false, now_text);
-			fprintf(out, "==BASELINE== %s (%" PRId64 "): %s was %s and is %s: %+.2f%%, more than %s%g%%\n", k->function, k->number,
-				thresholds[j].metric, before_text, now_text, baseline_change(before, now),
-				thresholds[j].direction > 0 ? "+" : thresholds[j].direction < 0 ? "-" : "", thresholds[j].percent);
+			fprintf(out, "==BASELINE== %s (%" PRId64 "): %s was %s and is %s: %+.2f%%, more than %s%g%%\n", k->function,
+				k->number, thresholds[j].metric, before_text, now_text, baseline_change(before, now),
+				thresholds[j].direction > 0 ? "+" :
+				thresholds[j].direction < 0 ? "-" :
+							      "",
+				thresholds[j].percent);
 			beyond++;
 		}
 	return beyond;

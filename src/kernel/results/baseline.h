@@ -11,7 +11,7 @@
  * a function of the same name with the same grid and block. */
 struct baseline {
 	struct kernel_results results;
-	const struct kernel_result *of;       /* whose counterparts are at hand */
+	const struct kernel_result *of; /* whose counterparts are at hand */
 	const struct kernel_result **matches;
 	size_t match_count;
 };
@@ -35,6 +35,7 @@ struct threshold {
 };
 int threshold_parse(struct threshold *ret, const char *text, struct error *err);
 /* A line for each value that changed by more; how many there are. */
-size_t baseline_check(FILE *out, const struct kernel_results *results, struct baseline *b, const struct threshold *thresholds, size_t count);
+size_t baseline_check(FILE *out, const struct kernel_results *results, struct baseline *b, const struct threshold *thresholds,
+		      size_t count);
 
 #endif

@@ -21,14 +21,18 @@ static const struct {
 	const char *name, *unit, *formula;
 } formulas[] = {
 	{ "derived__smsp__inst_executed_op_branch_pct", "%", "smsp__inst_executed_op_branch.sum / smsp__inst_executed.sum" },
-	{ "derived__l1tex__lsu_writeback_bytes_mem_lgds.sum.per_second", "byte/s", "l1tex__lsu_writeback_active_mem_lgds.sum.per_second * 128" },
+	{ "derived__l1tex__lsu_writeback_bytes_mem_lgds.sum.per_second", "byte/s",
+	  "l1tex__lsu_writeback_active_mem_lgds.sum.per_second * 128" },
 	{ "derived__l1tex__lsu_writeback_bytes_mem_lgds.sum.peak_sustained", "byte/cycle",
 	  "l1tex__lsu_writeback_active_mem_lgds.sum.peak_sustained * 128" },
 	{ "derived__lts__lts2xbar_bytes.sum.per_second", "byte/s", "lts__lts2xbar_cycles_active.sum.per_second * 32" },
 	{ "derived__lts__lts2xbar_bytes.sum.peak_sustained", "byte/cycle", "lts__lts2xbar_cycles_active.sum.peak_sustained * 32" },
-	{ "derived__sm__sass_thread_inst_executed_op_dfma_pred_on_x2", "thread", "sm__sass_thread_inst_executed_op_dfma_pred_on.sum.peak_sustained * 2" },
-	{ "derived__sm__sass_thread_inst_executed_op_ffma_pred_on_x2", "thread", "sm__sass_thread_inst_executed_op_ffma_pred_on.sum.peak_sustained * 2" },
-	{ "derived__sm__sass_thread_inst_executed_op_hfma_pred_on_x4", "thread", "sm__sass_thread_inst_executed_op_hfma_pred_on.sum.peak_sustained * 4" },
+	{ "derived__sm__sass_thread_inst_executed_op_dfma_pred_on_x2", "thread",
+	  "sm__sass_thread_inst_executed_op_dfma_pred_on.sum.peak_sustained * 2" },
+	{ "derived__sm__sass_thread_inst_executed_op_ffma_pred_on_x2", "thread",
+	  "sm__sass_thread_inst_executed_op_ffma_pred_on.sum.peak_sustained * 2" },
+	{ "derived__sm__sass_thread_inst_executed_op_hfma_pred_on_x4", "thread",
+	  "sm__sass_thread_inst_executed_op_hfma_pred_on.sum.peak_sustained * 4" },
 	{ "derived__smsp__sass_thread_inst_executed_op_dfma_pred_on_x2", "thread",
 	  "smsp__sass_thread_inst_executed_op_dfma_pred_on.sum.per_cycle_elapsed * 2" },
 	{ "derived__smsp__sass_thread_inst_executed_op_ffma_pred_on_x2", "thread",
@@ -51,10 +55,10 @@ static const struct {
 /* A kernel, and what is known of its launch. */
 struct launch {
 	struct kernel_result *k;
-	size_t known;       /* of its values: those that are sorted */
+	size_t known; /* of its values: those that are sorted */
 	int failed;
-	double blocks;      /* of the grid */
-	double threads;     /* of a block */
+	double blocks;  /* of the grid */
+	double threads; /* of a block */
 	double sm_count;
 };
 
@@ -208,10 +212,8 @@ static void put_limits(struct launch *l, const struct occupancy *o, bool is_conf
 		enum occupancy_limit limit;
 		const char *name;
 	} limits[] = {
-		{ OCCUPANCY_BLOCKS, "launch__occupancy_limit_blocks" },
-		{ OCCUPANCY_WARPS, "launch__occupancy_limit_warps" },
-		{ OCCUPANCY_REGISTERS, "launch__occupancy_limit_registers" },
-		{ OCCUPANCY_SHARED, "launch__occupancy_limit_shared_mem" },
+		{ OCCUPANCY_BLOCKS, "launch__occupancy_limit_blocks" },       { OCCUPANCY_WARPS, "launch__occupancy_limit_warps" },
+		{ OCCUPANCY_REGISTERS, "launch__occupancy_limit_registers" }, { OCCUPANCY_SHARED, "launch__occupancy_limit_shared_mem" },
 		{ OCCUPANCY_BARRIERS, "launch__occupancy_limit_barriers" },
 	};
 
@@ -250,7 +252,8 @@ static void put_occupancy(struct launch *l, const struct occupancy_chip *chip, u
 }
 
 /* The program may have said how much of the first-level memory it wants; else the driver decides. */
-static uint32_t configured(const struct launch *l, const struct occupancy_chip *chip, const struct occupancy_kernel *kernel, uint32_t blocks)
+static uint32_t configured(const struct launch *l, const struct occupancy_chip *chip, const struct occupancy_kernel *kernel,
+			   uint32_t blocks)
 {
 	double percent = number(l, "launch__shared_mem_carveout");
 
@@ -263,7 +266,7 @@ struct curve {
 	const char *warps, *percent; /* names */
 	const char *unit;            /* of the second */
 	uint32_t step, last;
-	uint32_t *what;              /* of the kernel */
+	uint32_t *what; /* of the kernel */
 };
 
 /* As ncu, one number for a whole curve: the sum of its points. */
@@ -309,11 +312,15 @@ static void put_shared_curve(struct launch *l, const struct occupancy_chip *chip
 static void put_curves(struct launch *l, const struct occupancy_chip *chip, const struct occupancy_kernel *of)
 {
 	struct occupancy_kernel kernel = *of;
-	struct curve registers = { "launch__occupancy_per_register_count", "derived__pct_occupancy_per_register_count", "%/register", 1, 256,
-				   &kernel.registers };
-	struct curve threads = { "launch__occupancy_per_block_size", "derived__pct_occupancy_per_block_size", "%", 16, 1024, &kernel.threads };
-	struct curve barriers = { "launch__occupancy_per_barrier_count", "derived__pct_occupancy_per_barrier_count", "", 1,
-				  chip->barriers, &kernel.barriers };
+	struct curve registers = {
+		"launch__occupancy_per_register_count", "derived__pct_occupancy_per_register_count", "%/register", 1, 256, &kernel.registers
+	};
+	struct curve threads = {
+		"launch__occupancy_per_block_size", "derived__pct_occupancy_per_block_size", "%", 16, 1024, &kernel.threads
+	};
+	struct curve barriers = {
+		"launch__occupancy_per_barrier_count", "derived__pct_occupancy_per_barrier_count", "", 1, chip->barriers, &kernel.barriers
+	};
 
 	put_curve(l, chip, &kernel, &registers);
 	kernel = *of;
@@ -336,8 +343,11 @@ static void derive_occupancy(struct launch *l)
 
 	if (!chip || !isfinite(shared) || !isfinite(registers) || !isfinite(l->threads))
 		return;
-	kernel = (struct occupancy_kernel){ .threads = whole(l->threads, 0), .registers = whole(registers, 0), .shared = whole(shared, 0),
-					    .shared_config = whole(config, 0), .barriers = whole(number(l, "launch__barrier_count"), 1) };
+	kernel = (struct occupancy_kernel){ .threads = whole(l->threads, 0),
+					    .registers = whole(registers, 0),
+					    .shared = whole(shared, 0),
+					    .shared_config = whole(config, 0),
+					    .barriers = whole(number(l, "launch__barrier_count"), 1) };
 	kernel.barriers = kernel.barriers ? kernel.barriers : 1;
 	if (occupancy_check(chip, &kernel, &ignored) < 0)
 		return;
@@ -381,7 +391,10 @@ int derive_values(struct kernel_results *results)
 {
 	for (size_t i = 0; i < results->count; i++) {
 		struct kernel_result *k = &results->items[i];
-		struct launch l = { .k = k, .known = k->value_count, .blocks = product_of(k, k->grid), .threads = product_of(k, k->block),
+		struct launch l = { .k = k,
+				    .known = k->value_count,
+				    .blocks = product_of(k, k->grid),
+				    .threads = product_of(k, k->block),
 				    .sm_count = sm_count_of(k) };
 
 		if (!k->value_count)

@@ -17,8 +17,8 @@ static int add_range(struct report *report, struct kernel_result *k, const int64
 	if (!LIST_ROOM(k->ranges, k->range_count))
 		return -ENOMEM;
 	k->ranges[k->range_count++] = (struct kernel_range){ .domain = row_text(report, v, present, COLUMN_KERNEL_METRIC_NAME),
-						       .name = row_text(report, v, present, COLUMN_KERNEL_METRIC_TEXT),
-						       .level = is_pushed ? v[COLUMN_KERNEL_METRIC_INSTANCE] : -1 };
+							     .name = row_text(report, v, present, COLUMN_KERNEL_METRIC_TEXT),
+							     .level = is_pushed ? v[COLUMN_KERNEL_METRIC_INSTANCE] : -1 };
 	if (is_pushed && HAS(present, COLUMN_KERNEL_METRIC_INTEGER))
 		k->thread = v[COLUMN_KERNEL_METRIC_INTEGER];
 	return 0;
@@ -29,9 +29,11 @@ static int add_python(struct report *report, struct kernel_result *k, const int6
 	if (!LIST_ROOM(k->python, k->python_count))
 		return -ENOMEM;
 	k->python[k->python_count++] = (struct kernel_python){ .function = row_text(report, v, present, COLUMN_KERNEL_METRIC_NAME),
-							 .file = row_text(report, v, present, COLUMN_KERNEL_METRIC_TEXT),
-							 .line = HAS(present, COLUMN_KERNEL_METRIC_INTEGER) ? v[COLUMN_KERNEL_METRIC_INTEGER] : 0,
-							 .number = v[COLUMN_KERNEL_METRIC_INSTANCE] };
+							       .file = row_text(report, v, present, COLUMN_KERNEL_METRIC_TEXT),
+							       .line = HAS(present, COLUMN_KERNEL_METRIC_INTEGER) ?
+									       v[COLUMN_KERNEL_METRIC_INTEGER] :
+									       0,
+							       .number = v[COLUMN_KERNEL_METRIC_INSTANCE] };
 	return 0;
 }
 
@@ -39,21 +41,13 @@ int result_take_place(struct report *report, struct kernel_result *k, const int6
 {
 	switch (v[COLUMN_KERNEL_METRIC_KIND]) {
 	case KERNEL_METRIC_PUSHED:
-	case KERNEL_METRIC_STARTED:
-		return HAS(present, COLUMN_KERNEL_METRIC_INSTANCE) ? add_range(report, k, v, present) : 0;
-	case KERNEL_METRIC_STACK:
-		k->stack = HAS(present, COLUMN_KERNEL_METRIC_INTEGER) ? v[COLUMN_KERNEL_METRIC_INTEGER] : 0;
-		return 0;
-	case KERNEL_METRIC_BETWEEN:
-		k->between = HAS(present, COLUMN_KERNEL_METRIC_INTEGER) ? v[COLUMN_KERNEL_METRIC_INTEGER] : 0;
-		return 0;
-	case KERNEL_METRIC_RANGE:
-		k->range = HAS(present, COLUMN_KERNEL_METRIC_INTEGER) ? v[COLUMN_KERNEL_METRIC_INTEGER] : 0;
-		return 0;
+	case KERNEL_METRIC_STARTED: return HAS(present, COLUMN_KERNEL_METRIC_INSTANCE) ? add_range(report, k, v, present) : 0;
+	case KERNEL_METRIC_STACK: k->stack = HAS(present, COLUMN_KERNEL_METRIC_INTEGER) ? v[COLUMN_KERNEL_METRIC_INTEGER] : 0; return 0;
+	case KERNEL_METRIC_BETWEEN: k->between = HAS(present, COLUMN_KERNEL_METRIC_INTEGER) ? v[COLUMN_KERNEL_METRIC_INTEGER] : 0; return 0;
+	case KERNEL_METRIC_RANGE: k->range = HAS(present, COLUMN_KERNEL_METRIC_INTEGER) ? v[COLUMN_KERNEL_METRIC_INTEGER] : 0; return 0;
 	case KERNEL_METRIC_PYTHON:
 		return HAS(present, COLUMN_KERNEL_METRIC_INSTANCE) && k->python_count < MOST_FRAMES ? add_python(report, k, v, present) : 0;
-	default:
-		return 0;
+	default: return 0;
 	}
 }
 
@@ -90,8 +84,12 @@ static int by_number(const void *a, const void *b)
 struct stacks {
 	struct report *report;
 	uint64_t stack_count, frame_count, symbol_count, module_count;
-	struct { int64_t parent, frame; } *stacks;
-	struct { int64_t module, symbol; } *frames;
+	struct {
+		int64_t parent, frame;
+	} * stacks;
+	struct {
+		int64_t module, symbol;
+	} * frames;
 	const char **symbols;
 	const char **modules;
 };
@@ -122,7 +120,8 @@ static int take_frame_symbol(void *context, const int64_t *v, uint32_t present)
 	struct stacks *s = context;
 
 	if ((uint64_t)v[COLUMN_FRAME_SYMBOL_FRAME] <= s->frame_count)
-		s->frames[v[COLUMN_FRAME_SYMBOL_FRAME]].symbol = HAS(present, COLUMN_FRAME_SYMBOL_SYMBOL) ? v[COLUMN_FRAME_SYMBOL_SYMBOL] : 0;
+		s->frames[v[COLUMN_FRAME_SYMBOL_FRAME]].symbol = HAS(present, COLUMN_FRAME_SYMBOL_SYMBOL) ? v[COLUMN_FRAME_SYMBOL_SYMBOL] :
+													    0;
 	return 0;
 }
 
@@ -188,7 +187,7 @@ static int add_frames(const struct stacks *s, struct kernel_result *k)
 		frame = s->stacks[id].frame;
 		if (frame > 0 && (uint64_t)frame <= s->frame_count)
 			k->frames[k->frame_count++] = (struct kernel_frame){ at(s->symbols, s->symbol_count, s->frames[frame].symbol),
-								       at(s->modules, s->module_count, s->frames[frame].module) };
+									     at(s->modules, s->module_count, s->frames[frame].module) };
 		/* Parents come first: whatever is written, this ends. */
 		id = s->stacks[id].parent < id ? s->stacks[id].parent : 0;
 	}

@@ -44,12 +44,12 @@ static int take(struct trace *t, sqlite3_stmt *s)
 	if (!ARRAY_ROOM(t->items, t->count, t->capacity, 1))
 		return -ENOMEM;
 	k = &t->items[t->count++];
-	*k = (struct started){ .function = column(s, 0), .name = column(s, 1), .operator = column(s, 2) };
+	*k = (struct started){ .function = column(s, 0), .name = column(s, 1), .operator= column(s, 2) };
 	for (int i = 0; i < 3; i++) {
 		k->grid[i] = (uint32_t)sqlite3_column_int64(s, 3 + i);
 		k->block[i] = (uint32_t)sqlite3_column_int64(s, 6 + i);
 	}
-	return k->function && k->name && k->operator ? 0 : -ENOMEM;
+	return k->function && k->name && k->operator? 0 : - ENOMEM;
 }
 
 static int load(struct trace *t, const char *path, struct error *err)
@@ -101,7 +101,7 @@ static bool is_alike(const struct kernel_result *x, const struct kernel_result *
 
 /* What is known of the starters of one kernel. */
 struct starters {
-	const struct started *nth;   /* the one asked for; NULL: there are fewer */
+	const struct started *nth; /* the one asked for; NULL: there are fewer */
 	size_t count;
 	const char *named[MOST_NAMED];
 	size_t different;
@@ -147,9 +147,9 @@ static int name_operator(struct kernel_results *r, const struct trace *t, size_t
 		for (size_t i = 0; i < s.different; i++)
 			buf_printf(&text, "%s%s", i ? " or " : "", s.named[i]);
 	}
-	k->operator = results_keep(r, buf_cstr(&text));
+	k->operator= results_keep(r, buf_cstr(&text));
 	buf_release(&text);
-	return k->operator ? 1 : -ENOMEM;
+	return k->operator? 1 : - ENOMEM;
 }
 
 int operators_apply(struct kernel_results *results, const char *path, struct error *err)

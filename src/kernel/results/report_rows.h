@@ -6,7 +6,7 @@
 
 #include "report/reader.h"
 
-#define HAS(present, column) ((present) >> (column) & 1)
+#define HAS(present, column) ((present) >> (column)&1)
 
 /* "" where the cell is empty. */
 static inline const char *row_text(struct report *report, const int64_t *values, uint32_t present, unsigned column)

@@ -39,8 +39,8 @@ static int take_process(void *context, const int64_t *v, uint32_t present)
 	if (!LIST_ROOM(r->processes, r->process_count))
 		return -ENOMEM;
 	r->processes[r->process_count++] = (struct kernel_process){ v[COLUMN_PROCESS_UID],
-							   HAS(present, COLUMN_PROCESS_PID) ? v[COLUMN_PROCESS_PID] : 0,
-							   row_text(l->report, v, present, COLUMN_PROCESS_NAME) };
+								    HAS(present, COLUMN_PROCESS_PID) ? v[COLUMN_PROCESS_PID] : 0,
+								    row_text(l->report, v, present, COLUMN_PROCESS_NAME) };
 	return 0;
 }
 
@@ -51,12 +51,13 @@ static int take_device(void *context, const int64_t *v, uint32_t present)
 	if (!LIST_ROOM(r->devices, r->device_count))
 		return -ENOMEM;
 	r->devices[r->device_count++] = (struct kernel_device){ .process = v[COLUMN_CUDA_DEVICE_PROCESS],
-							 .id = v[COLUMN_CUDA_DEVICE_ID],
-							 .gpu = v[COLUMN_CUDA_DEVICE_GPU],
-							 .name = "",
-							 .chip = "",
-							 .sm_count = HAS(present, COLUMN_CUDA_DEVICE_SM_COUNT) ?
-									     v[COLUMN_CUDA_DEVICE_SM_COUNT] : 0 };
+								.id = v[COLUMN_CUDA_DEVICE_ID],
+								.gpu = v[COLUMN_CUDA_DEVICE_GPU],
+								.name = "",
+								.chip = "",
+								.sm_count = HAS(present, COLUMN_CUDA_DEVICE_SM_COUNT) ?
+										    v[COLUMN_CUDA_DEVICE_SM_COUNT] :
+										    0 };
 	return 0;
 }
 
@@ -178,7 +179,8 @@ static int take_function(void *context, const int64_t *v, uint32_t present)
 	if (!LIST_ROOM(l->functions, l->function_count) || idmap_put(&l->function_places, id, l->function_count) < 0)
 		return -ENOMEM;
 	l->functions[l->function_count++] = (struct function){ .name = row_text(l->report, v, present, COLUMN_CUDA_FUNCTION_NAME),
-							       .short_name = row_text(l->report, v, present, COLUMN_CUDA_FUNCTION_SHORT_NAME),
+							       .short_name = row_text(l->report, v, present,
+										      COLUMN_CUDA_FUNCTION_SHORT_NAME),
 							       .mangled = row_text(l->report, v, present, COLUMN_CUDA_FUNCTION_MANGLED) };
 	return 0;
 }
@@ -297,9 +299,11 @@ int result_add_rule(struct kernel_result *k, struct kernel_rule rule)
 
 static int add_rule(const struct loader *l, struct kernel_result *k, const int64_t *v, uint32_t present)
 {
+	/* clang-format off */
 	struct kernel_rule rule = { row_text(l->report, v, present, COLUMN_KERNEL_METRIC_SECTION), row_text(l->report, v, present, COLUMN_KERNEL_METRIC_NAME),
 				    row_text(l->report, v, present, COLUMN_KERNEL_METRIC_LABEL), row_text(l->report, v, present, COLUMN_KERNEL_METRIC_TEXT),
 				    row_text(l->report, v, present, COLUMN_KERNEL_METRIC_UNIT), NAN, NULL };
+	/* clang-format on */
 
 	if (HAS(present, COLUMN_KERNEL_METRIC_REAL))
 		memcpy(&rule.gain, &v[COLUMN_KERNEL_METRIC_REAL], sizeof(rule.gain));
@@ -310,7 +314,8 @@ static int add_row(const struct loader *l, struct kernel_result *k, const int64_
 {
 	if (!LIST_ROOM(k->rows, k->row_count))
 		return -ENOMEM;
-	k->rows[k->row_count++] = (struct section_value){ row_text(l->report, v, present, COLUMN_KERNEL_METRIC_SECTION), value_of(l, v, present) };
+	k->rows[k->row_count++] = (struct section_value){ row_text(l->report, v, present, COLUMN_KERNEL_METRIC_SECTION),
+							  value_of(l, v, present) };
 	return 0;
 }
 
@@ -318,10 +323,11 @@ static int add_instance(const struct loader *l, struct kernel_result *k, const i
 {
 	if (!LIST_ROOM(k->instances, k->instance_count))
 		return -ENOMEM;
-	k->instances[k->instance_count++] = (struct metric_instance){ row_text(l->report, v, present, COLUMN_KERNEL_METRIC_NAME), v[COLUMN_KERNEL_METRIC_INSTANCE],
-							     row_text(l->report, v, present, COLUMN_KERNEL_METRIC_LABEL),
-							     HAS(present, COLUMN_KERNEL_METRIC_OFFSET) ? v[COLUMN_KERNEL_METRIC_OFFSET] : -1,
-							     value_of(l, v, present) };
+	k->instances[k->instance_count++] = (struct metric_instance){
+		row_text(l->report, v, present, COLUMN_KERNEL_METRIC_NAME), v[COLUMN_KERNEL_METRIC_INSTANCE],
+		row_text(l->report, v, present, COLUMN_KERNEL_METRIC_LABEL),
+		HAS(present, COLUMN_KERNEL_METRIC_OFFSET) ? v[COLUMN_KERNEL_METRIC_OFFSET] : -1, value_of(l, v, present)
+	};
 	return 0;
 }
 

@@ -10,7 +10,7 @@
 #include "report/reader.h"
 
 enum value_kind {
-	VALUE_NONE,    /* asked for, but there is none */
+	VALUE_NONE, /* asked for, but there is none */
 	VALUE_INTEGER,
 	VALUE_REAL,
 	VALUE_TEXT
@@ -19,7 +19,7 @@ enum value_kind {
 /* Texts are the report's, or constants. */
 struct metric_value {
 	const char *name;
-	const char *unit;      /* "" for none */
+	const char *unit; /* "" for none */
 	enum value_kind kind;
 	union {
 		int64_t integer;
@@ -36,18 +36,18 @@ struct section_value {
 
 /* One of the values that a metric is made of. */
 struct metric_instance {
-	const char *name;      /* of the metric */
+	const char *name; /* of the metric */
 	int64_t number;
-	const char *label;     /* "" for none */
-	int64_t offset;        /* of a sample over time: ns since the first; -1 for others */
+	const char *label; /* "" for none */
+	int64_t offset;    /* of a sample over time: ns since the first; -1 for others */
 	struct metric_value value;
 };
 
 /* What a rule made of the values. */
 struct kernel_rule {
-	const char *section;   /* id */
+	const char *section; /* id */
 	const char *name;
-	const char *type;      /* OPT, INF, WRN ... */
+	const char *type; /* OPT, INF, WRN ... */
 	const char *text;
 	const char *gain_type; /* "global", "local" or "" */
 	double gain;           /* percent; NaN for none */
@@ -56,22 +56,22 @@ struct kernel_rule {
 
 /* An NVTX range that was open when the kernel was launched. Push/pop ranges of a domain stand behind each other, outermost first. */
 struct kernel_range {
-	const char *domain;    /* "" for the default one */
+	const char *domain; /* "" for the default one */
 	const char *name;
-	int64_t level;         /* of push/pop ranges, from 0; -1: start/end */
+	int64_t level; /* of push/pop ranges, from 0; -1: start/end */
 };
 
 /* Of the call by which the kernel was launched. */
 struct kernel_frame {
-	const char *function;  /* "" where it is not known */
-	const char *module;    /* its path */
+	const char *function; /* "" where it is not known */
+	const char *module;   /* its path */
 };
 
 /* A function of Python that it was made in. */
 struct kernel_python {
 	const char *function;
 	const char *file;
-	int64_t line;          /* 0: not known */
+	int64_t line; /* 0: not known */
 	int64_t number;
 };
 
@@ -82,10 +82,10 @@ struct kernel_process {
 };
 
 struct kernel_device {
-	int64_t process;       /* uid; 0: of all */
+	int64_t process; /* uid; 0: of all */
 	int64_t id;
-	int64_t gpu;           /* uid */
-	const char *name;      /* "" where it is not known */
+	int64_t gpu;      /* uid */
+	const char *name; /* "" where it is not known */
 	const char *chip;
 	unsigned major, minor; /* 0.0: not known */
 	int64_t sm_count;      /* 0: not known */
@@ -95,11 +95,11 @@ struct kernel_device {
 struct kernel_result {
 	int64_t id;
 	int64_t number;
-	int64_t function_id;   /* 0: not known */
+	int64_t function_id;                  /* 0: not known */
 	const struct kernel_process *process; /* NULL: not known */
 	const char *host;
-	const char *name;      /* demangled */
-	const char *function;  /* without name spaces, templates and parameters */
+	const char *name;     /* demangled */
+	const char *function; /* without name spaces, templates and parameters */
 	const char *mangled;
 	int64_t context, stream, device; /* -1: not known */
 	uint32_t grid[3], block[3];
@@ -107,7 +107,7 @@ struct kernel_result {
 	unsigned major, minor;
 	struct metric_value *values; /* by name */
 	size_t value_count, value_capacity;
-	struct section_value *rows;  /* as they stood in the table that was imported */
+	struct section_value *rows; /* as they stood in the table that was imported */
 	size_t row_count;
 	struct metric_instance *instances; /* by name and number */
 	size_t instance_count;
@@ -115,15 +115,15 @@ struct kernel_result {
 	size_t rule_count;
 	struct kernel_range *ranges;
 	size_t range_count;
-	const char *operator;  /* of PyTorch, from a trace; NULL: not known */
-	int64_t between, range; /* numbers of ranges as --range-filter counts them; 0: in none */
-	int64_t thread;        /* whose push/pop ranges they are */
-	int64_t stack;         /* stack.id; 0: not known */
+	const char *operator;        /* of PyTorch, from a trace; NULL: not known */
+	int64_t between, range;      /* numbers of ranges as --range-filter counts them; 0: in none */
+	int64_t thread;              /* whose push/pop ranges they are */
+	int64_t stack;               /* stack.id; 0: not known */
 	struct kernel_frame *frames; /* of the call, innermost first */
 	size_t frame_count;
 	struct kernel_python *python; /* the same, innermost first */
 	size_t python_count;
-	const char *verdict;   /* "" where there is none */
+	const char *verdict; /* "" where there is none */
 };
 
 struct kernel_results {
@@ -135,7 +135,7 @@ struct kernel_results {
 	size_t process_count;
 	struct kernel_device *devices;
 	size_t device_count;
-	char **names;          /* made here */
+	char **names; /* made here */
 	size_t name_count;
 };
 

@@ -58,7 +58,8 @@ static int by_likeness(const void *a, const void *b)
 
 const char *time_metric(const struct kernel_result *const *alike, size_t count)
 {
-	static const char *const times[] = { "gpu__time_duration.sum", "gpc__cycles_elapsed.max", "sm__cycles_elapsed.max", "sm__cycles_active.avg" };
+	static const char *const times[] = { "gpu__time_duration.sum", "gpc__cycles_elapsed.max", "sm__cycles_elapsed.max",
+					     "sm__cycles_active.avg" };
 	size_t n;
 
 	for (size_t i = 0; i < COUNT_OF(times); i++) {

@@ -10,7 +10,7 @@
 struct spread {
 	size_t count;
 	double min, max, sum;
-	double mean, squares;  /* of the distances from the mean */
+	double mean, squares; /* of the distances from the mean */
 };
 void spread_add(struct spread *s, double number);
 double spread_mean(const struct spread *s);
@@ -30,11 +30,11 @@ const char *time_metric(const struct kernel_result *const *alike, size_t count);
 
 /* How long each launch took beside those like it. */
 struct typical {
-	size_t alike;                         /* launches, this one among them */
-	const char *metric;                   /* that was compared; NULL: none that they have */
+	size_t alike;       /* launches, this one among them */
+	const char *metric; /* that was compared; NULL: none that they have */
 	double median;
-	double percent;                       /* by which this one is above (below: negative) the median; not a number: not known */
-	const struct kernel_result *nearest;  /* the one nearest to the median; NULL: not known */
+	double percent;                      /* by which this one is above (below: negative) the median; not a number: not known */
+	const struct kernel_result *nearest; /* the one nearest to the median; NULL: not known */
 };
 /* One for each result, in their order; the caller frees it. NULL: no memory. */
 struct typical *find_typical(const struct kernel_results *results);

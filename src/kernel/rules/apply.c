@@ -9,13 +9,13 @@
 #define NO_ROW WRITTEN_MOST_ROWS
 
 struct list_state {
-	bool is_known;                        /* lists above it are, those below it not yet */
-	size_t rows, known;                   /* rows with a value */
+	bool is_known;      /* lists above it are, those below it not yet */
+	size_t rows, known; /* rows with a value */
 	double values[WRITTEN_MOST_ROWS];
 	double most, least, sum;
-	size_t largest, smallest;             /* the first of them; NO_ROW: none is known */
+	size_t largest, smallest; /* the first of them; NO_ROW: none is known */
 	struct rule_line lines[WRITTEN_MOST_LINES];
-	size_t row;                           /* of which something is being said */
+	size_t row; /* of which something is being said */
 };
 
 struct name_value {
@@ -30,7 +30,7 @@ struct scope {
 	struct name_value names[WRITTEN_MOST_NAMES];
 	size_t name_count;
 	struct list_state lists[WRITTEN_MOST_LISTS];
-	size_t inner;                         /* the list whose columns $1 and so on are; WRITTEN_MOST_LISTS: none */
+	size_t inner; /* the list whose columns $1 and so on are; WRITTEN_MOST_LISTS: none */
 };
 
 /* Where something is said, cut at its end. */
@@ -154,14 +154,10 @@ static bool holds(const struct written_condition *c, struct scope *s)
 	double left = formula_value(&c->left, value_of, s), right = formula_value(&c->right, value_of, s);
 
 	switch (c->comparison) {
-	case WRITTEN_AT_LEAST:
-		return left >= right;
-	case WRITTEN_MORE:
-		return left > right;
-	case WRITTEN_AT_MOST:
-		return left <= right;
-	case WRITTEN_LESS:
-		return left < right;
+	case WRITTEN_AT_LEAST: return left >= right;
+	case WRITTEN_MORE: return left > right;
+	case WRITTEN_AT_MOST: return left <= right;
+	case WRITTEN_LESS: return left < right;
 	}
 	return false;
 }

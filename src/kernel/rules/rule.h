@@ -14,7 +14,7 @@ struct rule_result {
 	const char *rule; /* its id */
 	enum rule_tag tag;
 	enum rule_gain gain;
-	double percent;   /* of the estimate */
+	double percent; /* of the estimate */
 	char title[96];
 	char text[900];
 };
@@ -24,7 +24,7 @@ struct rule_result {
 
 /* A source line, or an instruction of which none is known. */
 struct rule_line {
-	char place[200];  /* "file.cu:12", or "0x00c0 LDG.E R4 ..." */
+	char place[200]; /* "file.cu:12", or "0x00c0 LDG.E R4 ..." */
 	double more, less;
 	const char *stall; /* what warps waited for there mostly; NULL: no samples */
 	double stall_share;
@@ -46,7 +46,7 @@ struct rule_run {
 	void *context;
 	struct rule_handed_on handed_on[RULE_HANDED_ON];
 	size_t handed_on_count;
-	char verdict[64];     /* what limits the kernel; "": not known */
+	char verdict[64]; /* what limits the kernel; "": not known */
 	struct rule_result results[RULE_RESULTS];
 	size_t count;
 };

@@ -99,7 +99,8 @@ static struct written_step *add_step(struct written_steps *steps, enum written_d
 }
 
 /* let NAME = FORMULA, set NAME = FORMULA, when = CONDITIONS */
-static int read_step(struct rule_reader *r, struct written_steps *steps, struct text_piece deed, struct text_piece name, struct text_piece value)
+static int read_step(struct rule_reader *r, struct written_steps *steps, struct text_piece deed, struct text_piece name,
+		     struct text_piece value)
 {
 	enum written_deed which = text_is(deed, "let") ? WRITTEN_LET : text_is(deed, "set") ? WRITTEN_SET : WRITTEN_WHEN;
 	struct written_step *made;
@@ -198,7 +199,8 @@ static int begin_block(struct rule_reader *r, struct text_piece line)
 	if (line.len < 2 || line.text[line.len - 1] != ']')
 		return rule_refuse(r, "'[' has no ']'");
 	if (!text_split(inside, ' ', &word, &title))
-		return rule_refuse(r, "expected a title behind '[optimize', '[inform', '[warn' or '[verdict', or a name behind '[list' or '[lines'");
+		return rule_refuse(
+			r, "expected a title behind '[optimize', '[inform', '[warn' or '[verdict', or a name behind '[list' or '[lines'");
 	if (text_is(word, "list") || text_is(word, "lines"))
 		return begin_list(r, text_is(word, "lines"), title);
 	return begin_case(r, word, title);
@@ -245,7 +247,8 @@ static int read_of_list(struct rule_reader *r, struct text_piece name, struct te
 		r->row = list;
 		return rule_read_formula(r, &list->value, value);
 	}
-	return rule_refuse(r, list->is_lines ? "lines have 'more' and 'less', metrics of source code" : "a list has 'row's, and behind them one 'value'");
+	return rule_refuse(r, list->is_lines ? "lines have 'more' and 'less', metrics of source code" :
+					       "a list has 'row's, and behind them one 'value'");
 }
 
 /* A second line of text goes on with the first. */
@@ -305,7 +308,8 @@ static int read_head(struct rule_reader *r, struct text_piece name, struct text_
 		rule->only_first = text_is(value, "first");
 		return 0;
 	}
-	return rule_refuse(r, "before the first block there are 'title', 'section', 'about', 'order', 'say = first', 'let', 'set' and 'when'");
+	return rule_refuse(r,
+			   "before the first block there are 'title', 'section', 'about', 'order', 'say = first', 'let', 'set' and 'when'");
 }
 
 static int read_of_case(struct rule_reader *r, struct written_case *c, struct text_piece name, struct text_piece value)
@@ -314,7 +318,8 @@ static int read_of_case(struct rule_reader *r, struct written_case *c, struct te
 		return read_text(r, c, value);
 	if (!c->is_verdict && text_is(name, "gain"))
 		return read_gain(r, c, value);
-	return rule_refuse(r, c->is_verdict ? "a verdict has 'let', 'set' and 'when'" : "a case has 'let', 'set', 'when', 'text' and 'gain'");
+	return rule_refuse(r,
+			   c->is_verdict ? "a verdict has 'let', 'set' and 'when'" : "a case has 'let', 'set', 'when', 'text' and 'gain'");
 }
 
 static int read_line(struct rule_reader *r, struct text_piece line)
@@ -366,7 +371,9 @@ int written_rule_parse(struct written_rule *ret, const char *path, const char *t
 	struct text_piece line;
 	int result;
 
-	*ret = (struct written_rule){ .id = text_file_name(path), .title = strdup(""), .section = strdup(""), .about = strdup(""), .order = 1000 };
+	*ret = (struct written_rule){
+		.id = text_file_name(path), .title = strdup(""), .section = strdup(""), .about = strdup(""), .order = 1000
+	};
 	result = ret->id && ret->title && ret->section && ret->about ? 1 : rule_no_memory(&r);
 	while (result > 0) {
 		result = text_next_line(&r.lines, &line, err);
@@ -374,7 +381,8 @@ int written_rule_parse(struct written_rule *ret, const char *path, const char *t
 			result = -EINVAL;
 	}
 	if (result == 0 && !is_complete(ret))
-		result = error_set(err, EINVAL, "%s: a rule needs a title, a section, rows in lists, and cases with 'when' and 'text'", path);
+		result = error_set(err, EINVAL, "%s: a rule needs a title, a section, rows in lists, and cases with 'when' and 'text'",
+				   path);
 	if (result < 0)
 		written_rule_release(ret);
 	return result;

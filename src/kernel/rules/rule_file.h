@@ -23,9 +23,9 @@
 #define WRITTEN_MOST_LISTS 8
 #define WRITTEN_MOST_ROWS 32
 #define WRITTEN_MOST_COLUMNS 9
-#define WRITTEN_MOST_NAMES 64    /* of values, in a case with those of all cases */
-#define WRITTEN_MOST_LINES 3     /* of source code that are told of */
-#define WRITTEN_MOST_DEPTH 4     /* of braces */
+#define WRITTEN_MOST_NAMES 64 /* of values, in a case with those of all cases */
+#define WRITTEN_MOST_LINES 3  /* of source code that are told of */
+#define WRITTEN_MOST_DEPTH 4  /* of braces */
 
 enum written_comparison { WRITTEN_AT_LEAST, WRITTEN_MORE, WRITTEN_AT_MOST, WRITTEN_LESS };
 
@@ -45,7 +45,7 @@ enum written_deed { WRITTEN_LET, WRITTEN_SET, WRITTEN_WHEN };
 
 struct written_step {
 	enum written_deed deed;
-	char *name;                      /* of let and set */
+	char *name; /* of let and set */
 	struct formula value;
 	struct written_conditions conditions;
 };
@@ -78,25 +78,25 @@ struct written_piece {
 	char *words;
 	struct formula value;
 	int decimals;
-	size_t column;                   /* from 0 */
+	size_t column; /* from 0 */
 	struct written_block *block;
 };
 
 struct written_gain {
 	enum rule_gain gain;
-	struct formula share;            /* of 1 */
+	struct formula share; /* of 1 */
 };
 
 struct written_case {
-	bool is_verdict;                 /* its title is what limits the kernel */
+	bool is_verdict; /* its title is what limits the kernel */
 	enum rule_tag tag;
-	enum written_pick pick;          /* of one list, or of none: WRITTEN_EACH, WRITTEN_NO_LIST */
+	enum written_pick pick; /* of one list, or of none: WRITTEN_EACH, WRITTEN_NO_LIST */
 	size_t list;
 	struct written_text title;
 	struct written_steps steps;
-	struct written_text *lines;      /* a blank between them */
+	struct written_text *lines; /* a blank between them */
 	size_t line_count;
-	struct written_gain *gains;      /* the first that is known */
+	struct written_gain *gains; /* the first that is known */
 	size_t gain_count;
 };
 
@@ -108,20 +108,20 @@ struct written_row {
 struct written_list {
 	char *name;
 	bool is_lines;
-	char *more, *less;               /* of source lines */
-	struct formula value;            /* of a row */
+	char *more, *less;    /* of source lines */
+	struct formula value; /* of a row */
 	struct written_row *rows;
 	size_t row_count, column_count;
 };
 
 struct written_rule {
-	char *id;                        /* the file's name */
+	char *id; /* the file's name */
 	char *title;
 	char *section;
 	char *about;
-	unsigned order;                  /* those that hand something on come first */
-	bool only_first;                 /* of the cases that hold */
-	struct written_steps steps;      /* before all cases */
+	unsigned order;             /* those that hand something on come first */
+	bool only_first;            /* of the cases that hold */
+	struct written_steps steps; /* before all cases */
 	struct written_list *lists;
 	size_t list_count;
 	struct written_case *cases;

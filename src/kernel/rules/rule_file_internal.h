@@ -8,8 +8,8 @@
 struct rule_reader {
 	struct text_lines lines;
 	struct written_rule *rule;
-	struct written_list *list;       /* that is being read, or NULL */
-	const struct written_list *row;  /* whose columns can be named here, or NULL */
+	struct written_list *list;      /* that is being read, or NULL */
+	const struct written_list *row; /* whose columns can be named here, or NULL */
 	struct error *err;
 };
 

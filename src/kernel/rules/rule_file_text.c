@@ -29,7 +29,8 @@ static int check_column(struct rule_reader *r, char digit)
 	if (!r->row)
 		return rule_refuse(r, "columns ($1) are of the row of a list, which there is none of here");
 	if (digit < '1' || (size_t)(digit - '1') >= r->row->column_count)
-		return rule_refuse(r, "rows of '%s' have %zu columns, $1 to $%zu", r->row->name, r->row->column_count, r->row->column_count);
+		return rule_refuse(r, "rows of '%s' have %zu columns, $1 to $%zu", r->row->name, r->row->column_count,
+				   r->row->column_count);
 	return 0;
 }
 

@@ -12,10 +12,12 @@
 /* "Stall Long Scoreboard", "stall_long_sb", "smsp__..._stalled_long_scoreboard_..." -> long_scoreboard */
 static void stall_name(const char *name, char *ret, size_t size)
 {
+	/* clang-format off */
 	static const char *const shorts[][2] = { { "short_sb", "short_scoreboard" }, { "long_sb", "long_scoreboard" }, { "lg", "lg_throttle" },
 						 { "mio", "mio_throttle" }, { "tex", "tex_throttle" }, { "math", "math_pipe_throttle" },
 						 { "imc", "imc_miss" }, { "dispatch", "dispatch_stall" }, { "no_inst", "no_instruction" },
 						 { "no_instructions", "no_instruction" }, { "sleep", "sleeping" }, { "warpgroup_arrive", "gmma" } };
+	/* clang-format on */
 	size_t len = 0;
 
 	if (strncasecmp(name, "stall", 5) == 0 && (name[5] == '_' || name[5] == ' '))

@@ -17,10 +17,10 @@ static const struct {
 	const char *word;
 	bool titled;
 } kinds[BLOCK_KINDS] = {
-	[BLOCK_ROWS] = { "rows", false },           [BLOCK_DETAILS] = { "details", false }, [BLOCK_COLLECT] = { "collect", false },
-	[BLOCK_BARS] = { "bars", true },            [BLOCK_TABLE] = { "table", true },      [BLOCK_BREAKDOWN] = { "breakdown", true },
-	[BLOCK_ROOFLINE] = { "roofline", true },    [BLOCK_TIMELINE] = { "timeline", true }, [BLOCK_GRAPH] = { "graph", true },
-	[BLOCK_CURVES] = { "curves", true },        [BLOCK_SOURCE] = { "source", true },
+	[BLOCK_ROWS] = { "rows", false },        [BLOCK_DETAILS] = { "details", false },  [BLOCK_COLLECT] = { "collect", false },
+	[BLOCK_BARS] = { "bars", true },         [BLOCK_TABLE] = { "table", true },       [BLOCK_BREAKDOWN] = { "breakdown", true },
+	[BLOCK_ROOFLINE] = { "roofline", true }, [BLOCK_TIMELINE] = { "timeline", true }, [BLOCK_GRAPH] = { "graph", true },
+	[BLOCK_CURVES] = { "curves", true },     [BLOCK_SOURCE] = { "source", true },
 };
 
 struct reader {
@@ -174,7 +174,9 @@ static int read_head(struct reader *r, struct text_piece name, struct text_piece
 	if (text_is(name, "order"))
 		return read_order(value, &s->order) < 0 ? refuse(r, "the order is a number of up to six digits") : 0;
 	if (text_is(name, "cc"))
-		return cc_parse(&s->cc, value.text, value.len) < 0 ? refuse(r, "compute capabilities are written 9.0, 9.0- or 8.0-8.9,10.0") : 0;
+		return cc_parse(&s->cc, value.text, value.len) < 0 ?
+			       refuse(r, "compute capabilities are written 9.0, 9.0- or 8.0-8.9,10.0") :
+			       0;
 	return refuse(r, "before the first [block] there are title, about, sets, order and cc");
 }
 
@@ -244,7 +246,8 @@ static int add_cell(struct reader *r, struct section_row *row, struct text_piece
 static int check_cells(struct reader *r, const struct section_block *b, const struct section_row *row)
 {
 	if (b->kind == BLOCK_TABLE && row->cell_count != b->column_count)
-		return refuse(r, b->column_count ? "a row has as many cells as the table has columns" : "a table needs columns before its rows");
+		return refuse(r, b->column_count ? "a row has as many cells as the table has columns" :
+						   "a table needs columns before its rows");
 	if (b->kind == BLOCK_ROOFLINE && row->cell_count != 2)
 		return refuse(r, "a line of a roofline is peak | achieved");
 	if (b->kind == BLOCK_ROOFLINE && strncmp(row->label, "work ", 5) != 0 && strncmp(row->label, "traffic ", 8) != 0)
@@ -338,7 +341,9 @@ static int read_line(struct reader *r, struct text_piece line)
 	if (text_is(name, "columns"))
 		return read_columns(r, b, value);
 	if (text_is(name, "cc"))
-		return cc_parse(&b->cc, value.text, value.len) < 0 ? refuse(r, "compute capabilities are written 9.0, 9.0- or 8.0-8.9,10.0") : 0;
+		return cc_parse(&b->cc, value.text, value.len) < 0 ?
+			       refuse(r, "compute capabilities are written 9.0, 9.0- or 8.0-8.9,10.0") :
+			       0;
 	return add_rows(r, b, name, value);
 }
 
@@ -348,7 +353,9 @@ int section_parse(struct section *ret, const char *path, const char *text, size_
 	struct text_piece line;
 	int result;
 
-	*ret = (struct section){ .id = text_file_name(path), .path = strdup(path), .title = strdup(""), .about = strdup(""), .order = 1000 };
+	*ret = (struct section){
+		.id = text_file_name(path), .path = strdup(path), .title = strdup(""), .about = strdup(""), .order = 1000
+	};
 	result = ret->id && ret->path && ret->title && ret->about ? 1 : no_memory(err);
 	while (result > 0) {
 		result = text_next_line(&r.lines, &line, err);

@@ -47,8 +47,8 @@ enum section_block_kind {
 struct section_row {
 	struct cc_set cc;
 	char *label;
-	char *unit;              /* "" where none is said */
-	struct formula *cells;   /* one, or a table's columns; without steps where there is nothing */
+	char *unit;            /* "" where none is said */
+	struct formula *cells; /* one, or a table's columns; without steps where there is nothing */
 	size_t cell_count;
 	unsigned line;
 };
@@ -60,9 +60,9 @@ struct section_column {
 
 struct section_block {
 	enum section_block_kind kind;
-	char *title;             /* "" for rows, details and collect */
+	char *title; /* "" for rows, details and collect */
 	struct cc_set cc;
-	char *group;             /* its metrics are also group:NAME; "" for none */
+	char *group;                    /* its metrics are also group:NAME; "" for none */
 	struct section_column *columns; /* of a table */
 	size_t column_count;
 	struct section_row *rows;
@@ -70,7 +70,7 @@ struct section_block {
 };
 
 struct section {
-	char *id;                /* the file's name */
+	char *id; /* the file's name */
 	char *path;
 	char *title;
 	char *about;
@@ -91,7 +91,7 @@ struct section_set {
 };
 
 struct sections {
-	struct section *items;   /* by order, then id */
+	struct section *items; /* by order, then id */
 	size_t count;
 	struct section_set *sets;
 	size_t set_count;

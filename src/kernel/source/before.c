@@ -102,9 +102,11 @@ static char *key_of(const struct naming *n, const struct source_book *b, const s
 	if (n->is_instruction && !*item->sass)
 		snprintf(pc, sizeof(pc), "%u", item->pc);
 	if (text)
-		snprintf(key, sizeof(key), "%s\n%s\n%s\n%s\n%s\n%.*s", function, path_name(item->file), item->sass, pc, item->inlined, (int)len, text);
+		snprintf(key, sizeof(key), "%s\n%s\n%s\n%s\n%s\n%.*s", function, path_name(item->file), item->sass, pc, item->inlined,
+			 (int)len, text);
 	else
-		snprintf(key, sizeof(key), "%s\n%s\n%s\n%s\n%s\n#%u", function, path_name(item->file), item->sass, pc, item->inlined, item->line);
+		snprintf(key, sizeof(key), "%s\n%s\n%s\n%s\n%s\n#%u", function, path_name(item->file), item->sass, pc, item->inlined,
+			 item->line);
 	return strdup(key);
 }
 

@@ -86,7 +86,8 @@ static int take_text(void *context, const char *function, uint32_t pc, const cha
 }
 
 /* Functions of this code that were counted in any launch; their symbols. */
-static int add_code(struct source_book *b, const struct source_code *code, const struct cubin *cubin, uint32_t *symbols, size_t *symbol_count)
+static int add_code(struct source_book *b, const struct source_code *code, const struct cubin *cubin, uint32_t *symbols,
+		    size_t *symbol_count)
 {
 	const struct cubin_function *f;
 	int r = 0;
@@ -109,7 +110,7 @@ static int add_code(struct source_book *b, const struct source_code *code, const
 }
 
 struct making {
-	char program[PATH_MAX];   /* "": there is none */
+	char program[PATH_MAX]; /* "": there is none */
 	char *note;
 	size_t note_size;
 };
@@ -218,7 +219,8 @@ static int store_facts(const struct source_book *b, struct report_writer *w)
 	for (size_t i = 0; i < b->fact_count && r >= 0; i++) {
 		const struct source_fact *f = &b->facts[i];
 		int64_t v[TABLE_MAX_COLUMNS] = { 0 };
-		uint32_t present = BIT(COLUMN_KERNEL_INSTRUCTION_CODE) | BIT(COLUMN_KERNEL_INSTRUCTION_FUNCTION) | BIT(COLUMN_KERNEL_INSTRUCTION_PC);
+		uint32_t present = BIT(COLUMN_KERNEL_INSTRUCTION_CODE) | BIT(COLUMN_KERNEL_INSTRUCTION_FUNCTION) |
+				   BIT(COLUMN_KERNEL_INSTRUCTION_PC);
 
 		v[COLUMN_KERNEL_INSTRUCTION_CODE] = f->code;
 		v[COLUMN_KERNEL_INSTRUCTION_FUNCTION] = (int64_t)report_string(w, f->function, strlen(f->function));

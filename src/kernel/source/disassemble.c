@@ -15,7 +15,7 @@
 
 #include "base/macros.h"
 
-#define SECONDS 60              /* more is not waited for */
+#define SECONDS 60 /* more is not waited for */
 #define MOST_SYMBOLS 1024u
 #define LINE_SIZE 65536u
 
@@ -44,7 +44,9 @@ static int in_path(char *ret, size_t size)
 
 static int in_usual_places(char *ret, size_t size)
 {
-	static const char *const patterns[] = { "/usr/local/cuda/bin/nvdisasm", "/usr/local/cuda-*/bin/nvdisasm", "/usr/lib/nvidia-cuda-toolkit/bin/nvdisasm",
+	static const char *const patterns[] = { "/usr/local/cuda/bin/nvdisasm",
+						"/usr/local/cuda-*/bin/nvdisasm",
+						"/usr/lib/nvidia-cuda-toolkit/bin/nvdisasm",
 						"/opt/*/.venv/lib/python3*/site-packages/triton/backends/nvidia/bin/nvdisasm",
 						"/usr/lib/python3*/site-packages/triton/backends/nvidia/bin/nvdisasm",
 						"/usr/local/lib/python3*/*-packages/triton/backends/nvidia/bin/nvdisasm",
@@ -77,8 +79,9 @@ int disassembler_find(char *ret, size_t size, struct error *err)
 	if (in_path(ret, size) || (home && in_folder(home, strlen(home), "/bin", ret, size)) ||
 	    (path && in_folder(path, strlen(path), "/bin", ret, size)) || in_usual_places(ret, size))
 		return 0;
-	return error_set(err, ENOENT, "nvdisasm was not found: instructions have no text. It comes with the CUDA toolkit "
-				      "(package cuda-nvdisasm); SONDE_NVDISASM may name it");
+	return error_set(err, ENOENT,
+			 "nvdisasm was not found: instructions have no text. It comes with the CUDA toolkit "
+			 "(package cuda-nvdisasm); SONDE_NVDISASM may name it");
 }
 
 /* A line is an address between comment marks, and the instruction with a semicolon. */
@@ -195,7 +198,8 @@ static int run(const char *program, const char *list, const char *path, disassem
 	if (r < 0)
 		return error_set_errno(err, -r, "%s", program);
 	if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
-		return error_set(err, EIO, "%s failed (status %d)", program, WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));
+		return error_set(err, EIO, "%s failed (status %d)", program,
+				 WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));
 	return 0;
 }
 

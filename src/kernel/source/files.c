@@ -89,7 +89,8 @@ static int add_file(struct source_book *b, int64_t code, const char *name, const
 
 static bool is_source(const char *name)
 {
-	static const char *const endings[] = { ".cu", ".cuh", ".c", ".cc", ".cpp", ".cxx", ".h", ".hh", ".hpp", ".hxx", ".inl", ".inc", ".ptx", ".py", ".rs", ".jl" };
+	static const char *const endings[] = { ".cu",  ".cuh", ".c",   ".cc",  ".cpp", ".cxx", ".h",  ".hh",
+					       ".hpp", ".hxx", ".inl", ".inc", ".ptx", ".py",  ".rs", ".jl" };
 	const char *dot = strrchr(path_name(name), '.');
 
 	for (size_t i = 0; dot && i < COUNT_OF(endings); i++)

@@ -14,7 +14,8 @@ static void write_call(FILE *to, const struct cubin_place *callee, const struct 
 {
 	bool is_plain = !strpbrk(at->file, "\t\n");
 
-	fprintf(to, "%s\t%s\t%u\n", callee->function && !strpbrk(callee->function, "\t\n") ? callee->function : "", is_plain ? at->file : "", at->line);
+	fprintf(to, "%s\t%s\t%u\n", callee->function && !strpbrk(callee->function, "\t\n") ? callee->function : "",
+		is_plain ? at->file : "", at->line);
 }
 
 static int take_calls(struct source_book *b, struct source_fact *fact, const struct cubin_place *places, size_t count)

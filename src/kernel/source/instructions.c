@@ -48,7 +48,9 @@ struct source_fact *source_add_fact(struct source_book *b)
 {
 	if (!LIST_ROOM(b->facts, b->fact_count))
 		return NULL;
-	b->facts[b->fact_count] = (struct source_fact){ .sass = "", .file = "", .function = "", .inlined = "", .outer_file = "", .ptx = "" };
+	b->facts[b->fact_count] = (struct source_fact){
+		.sass = "", .file = "", .function = "", .inlined = "", .outer_file = "", .ptx = ""
+	};
 	return &b->facts[b->fact_count++];
 }
 
@@ -164,10 +166,12 @@ static int take_count(void *context, const int64_t *v, uint32_t present)
 		return 0;
 	if (!LIST_ROOM(b->counts, b->count_count))
 		return -ENOMEM;
-	b->counts[b->count_count++] = (struct source_count){ v[COLUMN_KERNEL_SOURCE_RESULT], v[COLUMN_KERNEL_SOURCE_CODE],
-							  row_text(l->report, v, present, COLUMN_KERNEL_SOURCE_FUNCTION),
-							  (uint32_t)v[COLUMN_KERNEL_SOURCE_PC], (uint32_t)metric,
-							  v[COLUMN_KERNEL_SOURCE_VALUE] };
+	b->counts[b->count_count++] = (struct source_count){ v[COLUMN_KERNEL_SOURCE_RESULT],
+							     v[COLUMN_KERNEL_SOURCE_CODE],
+							     row_text(l->report, v, present, COLUMN_KERNEL_SOURCE_FUNCTION),
+							     (uint32_t)v[COLUMN_KERNEL_SOURCE_PC],
+							     (uint32_t)metric,
+							     v[COLUMN_KERNEL_SOURCE_VALUE] };
 	return 0;
 }
 
@@ -302,7 +306,9 @@ static int add_item(struct kernel_source *s, int64_t code, const char *function,
 {
 	if (!LIST_ROOM(s->items, s->count))
 		return -ENOMEM;
-	s->items[s->count++] = (struct source_item){ function, pc, f ? f->sass : "", f ? f->file : "", f ? f->line : 0, f ? f->inlined : "", code, f, NULL, NULL };
+	s->items[s->count++] = (struct source_item){
+		function, pc, f ? f->sass : "", f ? f->file : "", f ? f->line : 0, f ? f->inlined : "", code, f, NULL, NULL
+	};
 	return 0;
 }
 

@@ -14,13 +14,13 @@ struct source_fact {
 	int64_t code;         /* kernel_code.id */
 	const char *function; /* mangled */
 	uint32_t pc;
-	const char *sass;     /* "" where it is not known */
-	const char *file;     /* "" where it is not known */
-	uint32_t line;        /* 0 then */
-	const char *inlined;  /* calls that were inlined: see source_next_call(); "": none */
+	const char *sass;       /* "" where it is not known */
+	const char *file;       /* "" where it is not known */
+	uint32_t line;          /* 0 then */
+	const char *inlined;    /* calls that were inlined: see source_next_call(); "": none */
 	const char *outer_file; /* where the outermost of them is made; else the same as file and line */
 	uint32_t outer_line;
-	const char *ptx;      /* name of the PTX it was made of; "": not known */
+	const char *ptx; /* name of the PTX it was made of; "": not known */
 	uint32_t ptx_line;
 };
 
@@ -40,38 +40,38 @@ struct source_count {
 	int64_t code;
 	const char *function;
 	uint32_t pc;
-	uint32_t metric;      /* number in the book's metrics */
+	uint32_t metric; /* number in the book's metrics */
 	int64_t value;
 };
 
 struct source_code {
 	int64_t id;
-	const void *image;    /* the cubin; NULL: it is not in the report */
+	const void *image; /* the cubin; NULL: it is not in the report */
 	size_t size;
 };
 
 struct source_file {
 	const char *name;
-	int64_t code;         /* of a text of PTX: kernel_code.id; 0: a source file */
-	const char *text;     /* NULL: it is not known */
+	int64_t code;     /* of a text of PTX: kernel_code.id; 0: a source file */
+	const char *text; /* NULL: it is not known */
 	size_t size;
-	bool was_looked_for;  /* beyond the report */
+	bool was_looked_for; /* beyond the report */
 };
 
 /* All of a report. */
 struct source_book {
 	struct source_code *codes;
 	size_t code_count;
-	struct source_count *counts;   /* by result, code, function, pc */
+	struct source_count *counts; /* by result, code, function, pc */
 	size_t count_count;
-	struct source_fact *facts;     /* by code, function, pc */
+	struct source_fact *facts; /* by code, function, pc */
 	size_t fact_count;
 	struct source_file *files;
 	size_t file_count;
 	const char **metrics;
 	size_t metric_count;
-	bool were_stored;              /* facts are the report's own */
-	char **texts;                  /* made here */
+	bool were_stored; /* facts are the report's own */
+	char **texts;     /* made here */
 	size_t text_count;
 };
 
@@ -83,11 +83,11 @@ int source_book_load_results(struct source_book *ret, struct report *report, con
 void source_book_release(struct source_book *book);
 /* Where source files are looked for that the report does not have. */
 struct source_search {
-	const char *const *files;   /* stand for those of the same last name */
+	const char *const *files; /* stand for those of the same last name */
 	size_t file_count;
 	const char *const *folders; /* that have them by as much of their path as there is */
 	size_t folder_count;
-	bool only_source;           /* nothing whose name is not one of source code: the report may be a stranger's */
+	bool only_source; /* nothing whose name is not one of source code: the report may be a stranger's */
 };
 /* Source files that facts name: by `files`, where they were compiled, then in the folders. -ENOMEM. */
 int source_book_read_files(struct source_book *book, const struct source_search *search);
@@ -109,12 +109,12 @@ struct source_item {
 	const char *function;
 	uint32_t pc;
 	const char *sass;
-	const char *file;     /* of a line of PTX: its name */
+	const char *file; /* of a line of PTX: its name */
 	uint32_t line;
 	const char *inlined;
 	int64_t code;
-	const struct source_fact *fact; /* NULL: nothing is known of it, or it is a line */
-	double *values;       /* of each of the book's metrics */
+	const struct source_fact *fact;   /* NULL: nothing is known of it, or it is a line */
+	double *values;                   /* of each of the book's metrics */
 	const struct source_item *before; /* the same in another report; NULL: there is none */
 };
 

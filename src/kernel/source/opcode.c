@@ -13,26 +13,31 @@ static const struct {
 } categories[] = {
 	{ "Tensor", " HMMA DMMA IMMA BMMA QMMA OMMA HGMMA IGMMA BGMMA QGMMA WARPGROUP WARPGROUPSET UTC* " },
 	{ "Tensor Memory Access", " UBLKCP UBLKPF UBLKRED UTMA* " },
-	{ "Floating Point", " FADD FADD2 FADD32I FCHK FFMA FFMA2 FFMA32I FHADD FHFMA FMNMX FMNMX3 FMUL FMUL2 FMUL32I FSEL FSET FSETP FSWZADD MUFU "
-			    "HADD2 HADD2_32I HFMA2 HFMA2_32I HMNMX2 HMUL2 HMUL2_32I HSET2 HSETP2 DADD DFMA DMUL DMNMX DSET DSETP " },
-	{ "Integer", " BMSK BREV FLO IABS IADD IADD2 IADD3 IADD32I IDP IDP4A IMAD IMNMX IMUL IMUL32I ISCADD ISCADD32I ISETP LEA LOP LOP3 LOP32I POPC "
-		     "SHF SHL SHR VABSDIFF VABSDIFF4 VHMNMX VIADD VIADDMNMX VIMNMX VIMNMX3 " },
+	{ "Floating Point",
+	  " FADD FADD2 FADD32I FCHK FFMA FFMA2 FFMA32I FHADD FHFMA FMNMX FMNMX3 FMUL FMUL2 FMUL32I FSEL FSET FSETP FSWZADD MUFU "
+	  "HADD2 HADD2_32I HFMA2 HFMA2_32I HMNMX2 HMUL2 HMUL2_32I HSET2 HSETP2 DADD DFMA DMUL DMNMX DSET DSETP " },
+	{ "Integer",
+	  " BMSK BREV FLO IABS IADD IADD2 IADD3 IADD32I IDP IDP4A IMAD IMNMX IMUL IMUL32I ISCADD ISCADD32I ISETP LEA LOP LOP3 LOP32I POPC "
+	  "SHF SHL SHR VABSDIFF VABSDIFF4 VHMNMX VIADD VIADDMNMX VIMNMX VIMNMX3 " },
 	{ "Conversion", " F2F F2FP F2I F2IP FRND I2F I2FP I2I I2IP " },
 	{ "Movement", " MOV MOV32I MOVM MOV64IUR PRMT SEL SGXT SHFL " },
 	{ "Predicate", " PLOP3 PSETP P2R R2P " },
 	{ "Texture", " TEX TLD TLD4 TMML TXD TXQ " },
 	{ "Surface", " SUATOM SULD SUQUERY SURED SUST " },
-	{ "Load/Store", " LD LDC LDCU LDG LDGDEPBAR LDGMC LDGSTS LDL LDS LDSM LDT LDTM ST STG STL STS STSM STT STTM STAS ATOM ATOMG ATOMS RED REDG REDAS "
-			"CCTL CCTLL CCTLT ERRBAR MEMBAR FENCE MATCH QSPC SYNCS " },
-	{ "Control", " ACQBULK ACQSHMINIT BMOV BPT BRA BREAK BRX BRXU BSSY BSYNC CALL CGAERRBAR ELECT ENDCOLLECTIVE EXIT JMP JMX JMXU KILL NANOSLEEP PREEXIT "
-		     "RET RPCMOV RTT WARPSYNC YIELD " },
+	{ "Load/Store",
+	  " LD LDC LDCU LDG LDGDEPBAR LDGMC LDGSTS LDL LDS LDSM LDT LDTM ST STG STL STS STSM STT STTM STAS ATOM ATOMG ATOMS RED REDG REDAS "
+	  "CCTL CCTLL CCTLT ERRBAR MEMBAR FENCE MATCH QSPC SYNCS " },
+	{ "Control",
+	  " ACQBULK ACQSHMINIT BMOV BPT BRA BREAK BRX BRXU BSSY BSYNC CALL CGAERRBAR ELECT ENDCOLLECTIVE EXIT JMP JMX JMXU KILL NANOSLEEP PREEXIT "
+	  "RET RPCMOV RTT WARPSYNC YIELD " },
 	{ "Miscellaneous", " B2R BAR CS2R CSMTEST DEPBAR GETLMEMBASE LEPC NOP PMTRIG R2B S2R SETCTAID SETLMEMBASE VOTE " },
 	{ "Uniform Datapath", " R2UR REDUX CREDUX S2UR VOTEU U* " },
 };
 
 /* How caches, order and rounding are handled, and hints: work and width are the same without. */
-static const char unimportant[] = " CONSTANT STRONG WEAK MMIO CTA SM GPU SYS VC PRIVATE EF EL EN EU LU NA BYPASS LTC64B LTC128B LTC256B ZFILL SPT "
-				  "FTZ FMZ DNZ SAT RN RZ RM RP RN4 ";
+static const char unimportant[] =
+	" CONSTANT STRONG WEAK MMIO CTA SM GPU SYS VC PRIVATE EF EL EN EU LU NA BYPASS LTC64B LTC128B LTC256B ZFILL SPT "
+	"FTZ FMZ DNZ SAT RN RZ RM RP RN4 ";
 
 static bool is_listed(const char *names, const char *name, size_t len)
 {
@@ -87,11 +92,12 @@ bool source_access(const char *sass, struct source_access *ret)
 		const char *name;
 		const char *space;
 		const char *operation;
-	} known[] = { { "LDGSTS", "Global", "Load" },  { "LDG", "Global", "Load" },    { "STG", "Global", "Store" }, { "ATOMG", "Global", "Atomic" },
-		      { "RED", "Global", "Reduction" }, { "LDSM", "Shared", "Load" },   { "LDS", "Shared", "Load" },  { "STS", "Shared", "Store" },
-		      { "ATOMS", "Shared", "Atomic" },  { "LDL", "Local", "Load" },     { "STL", "Local", "Store" },  { "LD", "Generic", "Load" },
-		      { "ST", "Generic", "Store" },     { "ATOM", "Generic", "Atomic" }, { "TEX", "Texture", "Load" }, { "SULD", "Surface", "Load" },
-		      { "SUST", "Surface", "Store" } };
+	} known[] = { { "LDGSTS", "Global", "Load" },  { "LDG", "Global", "Load" },      { "STG", "Global", "Store" },
+		      { "ATOMG", "Global", "Atomic" }, { "RED", "Global", "Reduction" }, { "LDSM", "Shared", "Load" },
+		      { "LDS", "Shared", "Load" },     { "STS", "Shared", "Store" },     { "ATOMS", "Shared", "Atomic" },
+		      { "LDL", "Local", "Load" },      { "STL", "Local", "Store" },      { "LD", "Generic", "Load" },
+		      { "ST", "Generic", "Store" },    { "ATOM", "Generic", "Atomic" },  { "TEX", "Texture", "Load" },
+		      { "SULD", "Surface", "Load" },   { "SUST", "Surface", "Store" } };
 	static const struct {
 		const char *suffix;
 		unsigned bits;

@@ -43,9 +43,9 @@ static const struct {
 	const char *space;
 	const char *operation;
 } accesses[] = {
-	{ "sass__inst_executed_global_loads", "Global", "Load" },  { "sass__inst_executed_global_stores", "Global", "Store" },
-	{ "sass__inst_executed_local_loads", "Local", "Load" },    { "sass__inst_executed_local_stores", "Local", "Store" },
-	{ "sass__inst_executed_shared_loads", "Shared", "Load" },  { "sass__inst_executed_shared_stores", "Shared", "Store" },
+	{ "sass__inst_executed_global_loads", "Global", "Load" }, { "sass__inst_executed_global_stores", "Global", "Store" },
+	{ "sass__inst_executed_local_loads", "Local", "Load" },   { "sass__inst_executed_local_stores", "Local", "Store" },
+	{ "sass__inst_executed_shared_loads", "Shared", "Load" }, { "sass__inst_executed_shared_stores", "Shared", "Store" },
 };
 #define ACCESSES COUNT_OF(accesses)
 
@@ -113,11 +113,13 @@ static int put(struct report_writer *w, struct report_track *track, int64_t resu
 	v[COLUMN_KERNEL_METRIC_NAME] = (int64_t)report_string(w, name, strlen(name));
 	v[COLUMN_KERNEL_METRIC_UNIT] = (int64_t)report_string(w, unit, strlen(unit));
 	v[COLUMN_KERNEL_METRIC_INTEGER] = value;
-	return report_append(track, v, BIT(COLUMN_KERNEL_METRIC_RESULT) | BIT(COLUMN_KERNEL_METRIC_KIND) | BIT(COLUMN_KERNEL_METRIC_NAME) |
-					      BIT(COLUMN_KERNEL_METRIC_UNIT) | BIT(COLUMN_KERNEL_METRIC_INTEGER));
+	return report_append(track, v,
+			     BIT(COLUMN_KERNEL_METRIC_RESULT) | BIT(COLUMN_KERNEL_METRIC_KIND) | BIT(COLUMN_KERNEL_METRIC_NAME) |
+				     BIT(COLUMN_KERNEL_METRIC_UNIT) | BIT(COLUMN_KERNEL_METRIC_INTEGER));
 }
 
-static int put_opcode(struct report_writer *w, struct report_track *track, int64_t result, const char *metric, size_t number, const struct opcode *o)
+static int put_opcode(struct report_writer *w, struct report_track *track, int64_t result, const char *metric, size_t number,
+		      const struct opcode *o)
 {
 	int64_t v[TABLE_MAX_COLUMNS] = { 0 };
 
@@ -127,9 +129,10 @@ static int put_opcode(struct report_writer *w, struct report_track *track, int64
 	v[COLUMN_KERNEL_METRIC_INTEGER] = o->executed;
 	v[COLUMN_KERNEL_METRIC_INSTANCE] = (int64_t)number;
 	v[COLUMN_KERNEL_METRIC_LABEL] = (int64_t)report_string(w, o->name, strlen(o->name));
-	return report_append(track, v, BIT(COLUMN_KERNEL_METRIC_RESULT) | BIT(COLUMN_KERNEL_METRIC_KIND) | BIT(COLUMN_KERNEL_METRIC_NAME) |
-					      BIT(COLUMN_KERNEL_METRIC_INTEGER) | BIT(COLUMN_KERNEL_METRIC_INSTANCE) |
-					      BIT(COLUMN_KERNEL_METRIC_LABEL));
+	return report_append(track, v,
+			     BIT(COLUMN_KERNEL_METRIC_RESULT) | BIT(COLUMN_KERNEL_METRIC_KIND) | BIT(COLUMN_KERNEL_METRIC_NAME) |
+				     BIT(COLUMN_KERNEL_METRIC_INTEGER) | BIT(COLUMN_KERNEL_METRIC_INSTANCE) |
+				     BIT(COLUMN_KERNEL_METRIC_LABEL));
 }
 
 static int store_breakdown(struct breakdown *b, const char *metric, int64_t result, struct report_writer *w, struct report_track *track)

@@ -134,8 +134,9 @@ int summary_items_make(struct summary_items *ret, const struct kernel_results *r
 {
 	*ret = (struct summary_items){ 0 };
 	for (size_t i = 0; i < results->count; i++)
-		TRY(by == SUMMARY_PER_NVTX ? add_ranges(ret, &results->items[i]) : by == SUMMARY_PER_OPERATOR ? add_operator(ret, &results->items[i]) :
-												   add_item(ret, &results->items[i], ""));
+		TRY(by == SUMMARY_PER_NVTX     ? add_ranges(ret, &results->items[i]) :
+		    by == SUMMARY_PER_OPERATOR ? add_operator(ret, &results->items[i]) :
+						 add_item(ret, &results->items[i], ""));
 	sort_items_with(ret->items, ret->count, sizeof(*ret->items), by_group, &by);
 	if (by == SUMMARY_PER_OPERATOR) {
 		put_times(ret, by);

@@ -7,8 +7,8 @@
 /* A launch in one of the groups that it belongs to. */
 struct summary_item {
 	const struct kernel_result *k;
-	char *key;           /* an NVTX range or an operator; "" where launches are told apart otherwise */
-	double group_time;   /* of all launches of the group; operators stand in this order */
+	char *key;         /* an NVTX range or an operator; "" where launches are told apart otherwise */
+	double group_time; /* of all launches of the group; operators stand in this order */
 };
 
 struct summary_items {

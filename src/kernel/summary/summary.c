@@ -25,7 +25,9 @@ static struct entry *entry_of(struct summary *s, const char *section, const char
 			return &s->entries[i];
 	if (!LIST_ROOM(s->entries, s->count))
 		return NULL;
-	s->entries[s->count] = (struct entry){ .section = section, .label = strdup(label), .metric = row->key, .place = s->count, .adds_up = adds_up(row) };
+	s->entries[s->count] = (struct entry){
+		.section = section, .label = strdup(label), .metric = row->key, .place = s->count, .adds_up = adds_up(row)
+	};
 	if (!s->entries[s->count].label)
 		return NULL;
 	snprintf(s->entries[s->count].unit, UNIT_MAX, "%s", row->unit);

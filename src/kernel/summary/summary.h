@@ -11,10 +11,10 @@ struct entry {
 	char *label;
 	const char *metric;
 	char unit[UNIT_MAX];
-	size_t place;        /* as it came */
-	bool adds_up;        /* the sum over launches means something */
+	size_t place; /* as it came */
+	bool adds_up; /* the sum over launches means something */
 	struct spread spread;
-	double sum, weight;  /* of the mean */
+	double sum, weight;           /* of the mean */
 	double before, before_weight; /* of those that the baseline has */
 };
 

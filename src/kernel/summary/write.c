@@ -15,9 +15,12 @@
 /* Columns of numbers behind name and unit. */
 enum { COLUMN_MIN, COLUMN_MAX, COLUMN_MEAN, COLUMN_TOTAL, COLUMN_DEVIATION, COLUMN_PERCENT, COLUMN_BEFORE, COLUMN_CHANGE, COLUMNS };
 
-static const char *const text_headings[COLUMNS] = { "Minimum", "Maximum", "Average", "Total", "Std. Deviation", "Variation", "Baseline", "Change" };
+static const char *const text_headings[COLUMNS] = { "Minimum",        "Maximum",   "Average",  "Total",
+						    "Std. Deviation", "Variation", "Baseline", "Change" };
+/* clang-format off */
 static const char *const csv_headings[COLUMNS] = { "Minimum", "Maximum", "Average", "Total", "Standard Deviation", "Variation [%]",
 						   "Baseline Average", "Change [%]" };
+/* clang-format on */
 
 static bool is_there(const struct summary *s, unsigned column)
 {
@@ -31,8 +34,10 @@ static bool is_there(const struct summary *s, unsigned column)
 static double number_in(const struct entry *e, unsigned column)
 {
 	double change, before = entry_before(e, &change);
+	/* clang-format off */
 	const double all[COLUMNS] = { e->spread.min, e->spread.max, entry_mean(e), e->adds_up ? e->spread.sum : NAN,
 				      spread_deviation(&e->spread), spread_percent(&e->spread), before, change };
+	/* clang-format on */
 
 	return all[column];
 }
@@ -70,7 +75,8 @@ static int add_entry(struct text_table *t, const struct summary *s, const struct
 		if (!is_there(s, i))
 			continue;
 		cell_text(e, i, scale, text);
-		snprintf(cell, sizeof(cell), "%s%s%s", i == COLUMN_PERCENT && entry_varies(s, e) ? "! " : "", text, *text && is_percent(i) ? "%" : "");
+		snprintf(cell, sizeof(cell), "%s%s%s", i == COLUMN_PERCENT && entry_varies(s, e) ? "! " : "", text,
+			 *text && is_percent(i) ? "%" : "");
 		r = text_table_add(t, cell);
 	}
 	return r;
@@ -99,8 +105,8 @@ static void print_heading(FILE *out, const struct summary *s)
 	const struct kernel_result *k = s->first->k;
 
 	if (s->by == SUMMARY_PER_KERNEL)
-		fprintf(out, "  %s (%u, %u, %u)x(%u, %u, %u), ", page_kernel_name(s->options, k), k->grid[0], k->grid[1], k->grid[2], k->block[0],
-			k->block[1], k->block[2]);
+		fprintf(out, "  %s (%u, %u, %u)x(%u, %u, %u), ", page_kernel_name(s->options, k), k->grid[0], k->grid[1], k->grid[2],
+			k->block[0], k->block[1], k->block[2]);
 	else
 		fprintf(out, "  %s%s", s->first->key, *s->first->key ? ", " : "");
 	if (k->device >= 0 && s->by <= SUMMARY_PER_KERNEL)
@@ -120,7 +126,8 @@ static void print_varying(FILE *out, const struct summary *s)
 
 		if (!entry_varies(s, e) || found++ >= MOST_NAMED)
 			continue;
-		fprintf(out, "%s%s (%.3g%%)", found == 1 ? "    Varies from launch to launch: " : ", ", e->label, spread_percent(&e->spread));
+		fprintf(out, "%s%s (%.3g%%)", found == 1 ? "    Varies from launch to launch: " : ", ", e->label,
+			spread_percent(&e->spread));
 	}
 	if (found > MOST_NAMED)
 		fprintf(out, " and %zu more", found - MOST_NAMED);
@@ -162,8 +169,10 @@ static const char *key_heading(enum page_summary by)
 
 void summary_write_csv_heading(FILE *out, const struct summary *s)
 {
+	/* clang-format off */
 	static const char *const names[] = { "Process ID", "Process Name", "Host Name", "Kernel Name", "Block Size", "Grid Size", "Device", "CC",
 					     "Invocations", "Section Name", "Metric Name", "Metric Unit" };
+	/* clang-format on */
 
 	if (s->by > SUMMARY_PER_KERNEL)
 		csv_cell(out, key_heading(s->by), true);
@@ -239,7 +248,8 @@ static void write_json_group(FILE *out, const struct summary *s)
 
 void summary_write_json(FILE *out, const struct summary *s)
 {
-	static const char *const names[COLUMNS] = { "min", "max", "mean", "total", "deviation", "variation_percent", "baseline", "change_percent" };
+	static const char *const names[COLUMNS] = { "min",      "max",           "mean", "total", "deviation", "variation_percent",
+						    "baseline", "change_percent" };
 
 	write_json_group(out, s);
 	fputs(",\n   \"values\": [", out);

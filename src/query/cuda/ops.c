@@ -6,6 +6,7 @@
 #include "query/cuda/labels.h"
 #include "query/engine/mapping_words.h"
 
+/* clang-format off */
 #define LAUNCH(from) { .convert = CONVERT_LAUNCH, .column = COLUMN_GPU_KERNEL_LAUNCH, .other = (from) }
 #define LAUNCH_TEXT(from) { .convert = CONVERT_LAUNCH_TEXT, .column = COLUMN_GPU_KERNEL_LAUNCH, .other = (from) }
 #define STREAM(from) { .convert = CONVERT_TRACK_STREAM, .other = (from) }
@@ -32,11 +33,13 @@
 	COLUMN(globalTid, "INTEGER", OF_SOURCE) COLUMN(processUid, "INTEGER", FROM(TRACK_PROCESS, 0)) \
 	COLUMN(nvtxName, "TEXT", OF_SOURCE) COLUMN(nvtxDomain, "TEXT", OF_SOURCE)                \
 	COLUMN(nvtxRange, "INTEGER", OF_SOURCE) COLUMN(captureRange, "INTEGER", OF_SOURCE) COLUMN(track, "INTEGER", FROM(TRACK, 0))
+/* clang-format on */
 static const struct mapped_column ops_columns[] = { OPS(AS_COLUMN) };
 struct op_places {
 	OPS(AS_MEMBER)
 };
 #define AT(column) [offsetof(struct op_places, column)]
+/* clang-format off */
 #define WORK(T, node, ...)                                                                       \
 	{ .table = TABLE_GPU_##T, .track_kind = TRACK_GPU_##T, CELLS_AT(op_places){              \
 	  AT(kind) = CONSTANT(OP_##T), AT(correlationId) = FROM(NUMBER, COLUMN_GPU_##T##_CORRELATION), \
@@ -46,8 +49,8 @@ struct op_places {
 	  AT(nvtxDomain) = RANGE(NVTX_DOMAIN, COLUMN_GPU_##T##_CORRELATION, node),               \
 	  AT(nvtxRange) = RANGE(NVTX_RANGE, COLUMN_GPU_##T##_CORRELATION, node),                 \
 	  AT(captureRange) = RANGE(CAPTURE_RANGE, COLUMN_GPU_##T##_CORRELATION, node), __VA_ARGS__ } }
-#define GRAPH(T) \
-	AT(graphNodeId) = FROM(NUMBER, COLUMN_GPU_##T##_GRAPH_NODE), AT(graphId) = FROM(NUMBER, COLUMN_GPU_##T##_GRAPH)
+/* clang-format on */
+#define GRAPH(T) AT(graphNodeId) = FROM(NUMBER, COLUMN_GPU_##T##_GRAPH_NODE), AT(graphId) = FROM(NUMBER, COLUMN_GPU_##T##_GRAPH)
 
 static const struct mapped_source ops_sources[] = {
 	WORK(KERNEL, COLUMN_GPU_KERNEL_GRAPH_NODE, GRAPH(KERNEL), AT(name) = LAUNCH_TEXT(LAUNCH_NAME),
@@ -71,6 +74,7 @@ static MAPPED(ops, "cuda_gpu_ops");
 
 #define KERNEL_CALL(what) CALL(what, COLUMN_GPU_KERNEL_CORRELATION)
 #define KERNEL_RANGE(what) RANGE(what, COLUMN_GPU_KERNEL_CORRELATION, COLUMN_GPU_KERNEL_GRAPH_NODE)
+/* clang-format off */
 static const struct mapped_column exec_columns[] = {
 	SHOWN("apiStart", "INTEGER", KERNEL_CALL(START)), SHOWN("apiDuration", "INTEGER", KERNEL_CALL(DURATION)),
 	SHOWN("queueStart", "INTEGER", KERNEL_CALL(QUEUE_START)), SHOWN("queueDuration", "INTEGER", KERNEL_CALL(QUEUE_DURATION)),
@@ -85,6 +89,7 @@ static const struct mapped_column exec_columns[] = {
 	SHOWN("blockY", "INTEGER", LAUNCH(COLUMN_CUDA_LAUNCH_BLOCK_Y)), SHOWN("blockZ", "INTEGER", LAUNCH(COLUMN_CUDA_LAUNCH_BLOCK_Z)),
 	SHOWN("nvtxName", "TEXT", KERNEL_RANGE(NVTX_NAME)), SHOWN("nvtxDomain", "TEXT", KERNEL_RANGE(NVTX_DOMAIN)),
 };
+/* clang-format on */
 static const struct mapped_source exec_sources[] = { { .table = TABLE_GPU_KERNEL, .track_kind = TRACK_GPU_KERNEL } };
 static MAPPED(exec, "cuda_kernel_exec");
 
@@ -116,8 +121,7 @@ const char *cuda_memory_label(int64_t kind)
 /* cuda_op_label(kind, copyKind) */
 void sql_cuda_op_label(sqlite3_context *context, int argc, sqlite3_value **argv)
 {
-	sqlite3_result_text(context, cuda_op_label(sqlite3_value_int64(argv[0]), sqlite3_value_int64(argv[1])), -1,
-			    SQLITE_STATIC);
+	sqlite3_result_text(context, cuda_op_label(sqlite3_value_int64(argv[0]), sqlite3_value_int64(argv[1])), -1, SQLITE_STATIC);
 }
 
 /* cuda_memory_label(kind) */

@@ -17,8 +17,10 @@
 #include "query/engine/row_merge.h"
 
 /* Values that no column of the merged table has. */
+/* clang-format off */
 enum made { MADE_NOT, MADE_GRID, MADE_BLOCK, MADE_THROUGHPUT, MADE_SOURCE, MADE_TARGET, MADE_DEVICE, MADE_GREEN, MADE_SHOWN, MADE_PID, MADE_TID,
 	    MADE_THREAD_NAME, MADE_ARGUMENT };
+/* clang-format on */
 
 struct trace_column {
 	const char *name;
@@ -27,6 +29,7 @@ struct trace_column {
 	enum made made;
 };
 
+/* clang-format off */
 static const struct trace_column gpu_columns[] = {
 	{ "start", "INTEGER", "start", MADE_NOT }, { "end", "INTEGER", "end", MADE_NOT },
 	{ "duration", "INTEGER", "duration", MADE_NOT }, { "kind", "INTEGER", "kind", MADE_NOT },
@@ -65,9 +68,11 @@ static const struct trace_column exec_columns[] = {
 	{ "nvtxDomain", "TEXT", "nvtxDomain", MADE_NOT },
 	{ "by", "HIDDEN", NULL, MADE_ARGUMENT }, { "nvtx", "HIDDEN", NULL, MADE_ARGUMENT },
 };
+/* clang-format on */
 #define TRACE_MAX_COLUMNS 32
 _Static_assert(COUNT_OF(gpu_columns) <= TRACE_MAX_COLUMNS && COUNT_OF(api_columns) <= TRACE_MAX_COLUMNS &&
-	       COUNT_OF(exec_columns) <= TRACE_MAX_COLUMNS, "room for them");
+		       COUNT_OF(exec_columns) <= TRACE_MAX_COLUMNS,
+	       "room for them");
 
 struct trace_kind {
 	const char *name;

@@ -18,7 +18,7 @@ struct look_up {
 	const int64_t *ends;
 	const int64_t *nodes;
 	/* Rows next to each other mostly have the same: */
-	size_t group;          /* of the call */
+	size_t group; /* of the call */
 	int64_t thread;
 	int64_t tid;
 	int64_t name;
@@ -66,9 +66,7 @@ static int call_value(struct look_up *l, enum call_value value, uint32_t row, in
 	case CALL_NAME: *ret = clean_name(l, cuda_call_name(l->calls, call)); return *ret != 0;
 	case CALL_TID: *ret = global_tid(l, call); return *ret != 0;
 	case CALL_TID_NUMBER: *ret = global_tid(l, call) & 0xffffff; return *ret != 0;
-	case CALL_THREAD_NAME:
-		*ret = global_tid(l, call) ? index_thread_name(&l->s->q->index, l->thread) : 0;
-		return *ret != 0;
+	case CALL_THREAD_NAME: *ret = global_tid(l, call) ? index_thread_name(&l->s->q->index, l->thread) : 0; return *ret != 0;
 	case CALL_START: *ret = cuda_call_start(l->calls, call); return 1;
 	default: end = cuda_call_end(l->calls, call);
 	}
@@ -77,9 +75,7 @@ static int call_value(struct look_up *l, enum call_value value, uint32_t row, in
 	case CALL_DURATION: *ret = between(cuda_call_start(l->calls, call), end); return 1;
 	case CALL_QUEUE_START: *ret = end; return l->starts[row] > end;
 	case CALL_QUEUE_DURATION: *ret = between(end, l->starts[row]); return l->starts[row] > end;
-	default:
-		*ret = between(cuda_call_start(l->calls, call), l->ends[row] > end ? l->ends[row] : end);
-		return 1;
+	default: *ret = between(cuda_call_start(l->calls, call), l->ends[row] > end ? l->ends[row] : end); return 1;
 	}
 }
 
@@ -147,8 +143,8 @@ static int prepare(struct look_up *l)
 
 static enum vector_kind kind_of(enum call_value value)
 {
-	return value == CALL_NAME || value == CALL_THREAD_NAME || value == CALL_NVTX_NAME || value == CALL_NVTX_DOMAIN ?
-	       VECTOR_STRING : VECTOR_NUMBER;
+	return value == CALL_NAME || value == CALL_THREAD_NAME || value == CALL_NVTX_NAME || value == CALL_NVTX_DOMAIN ? VECTOR_STRING :
+															 VECTOR_NUMBER;
 }
 
 int call_vector(struct scan *s, const struct mapped_cell *cell, struct scan_vector *v)
@@ -159,8 +155,7 @@ int call_vector(struct scan *s, const struct mapped_cell *cell, struct scan_vect
 	TRY(prepare(&l));
 	TRY(scan_grow(v, s->rows));
 	for (uint32_t i = 0; i < s->rows; i++)
-		v->nulls[i] = value < CALL_NVTX_NAME ? !call_value(&l, value, i, &v->values[i]) :
-						       !range_value(&l, value, i, &v->values[i]);
+		v->nulls[i] = value < CALL_NVTX_NAME ? !call_value(&l, value, i, &v->values[i]) : !range_value(&l, value, i, &v->values[i]);
 	v->vector = (struct vector){ kind_of(value), 0, v->values, memchr(v->nulls, 1, s->rows) ? v->nulls : NULL };
 	return 0;
 }

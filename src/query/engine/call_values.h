@@ -12,18 +12,18 @@ enum call_value {
 	CALL_START,
 	CALL_END,
 	CALL_DURATION,
-	CALL_NAME,           /* as nsys's reports print it */
-	CALL_TID,            /* globalTid */
+	CALL_NAME, /* as nsys's reports print it */
+	CALL_TID,  /* globalTid */
 	CALL_TID_NUMBER,
 	CALL_THREAD_NAME,
-	CALL_QUEUE_START,    /* null unless the work began after the call had ended */
+	CALL_QUEUE_START, /* null unless the work began after the call had ended */
 	CALL_QUEUE_DURATION,
 	CALL_TOTAL_DURATION, /* from the begin of the call to the end of the later of both */
 	/* Of the innermost range around the call, else around the capture of the graph's node. */
 	CALL_NVTX_NAME,
 	CALL_NVTX_DOMAIN,
-	CALL_NVTX_RANGE,     /* rangeId of nvtx_projection; of the call alone */
-	CALL_CAPTURE_RANGE   /* the same of the capture */
+	CALL_NVTX_RANGE,   /* rangeId of nvtx_projection; of the call alone */
+	CALL_CAPTURE_RANGE /* the same of the capture */
 };
 
 /* Makes the vector of the cell for the scan's group. */

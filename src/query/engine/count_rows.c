@@ -68,8 +68,9 @@ static int is_shadowed(struct query *q, const char *name)
 	int found = 1;
 
 	if (sqlite3_db_name(q->db, 2) ||
-	    sqlite3_prepare_v2(q->db, "SELECT 1 FROM (SELECT name, sql FROM sqlite_master UNION ALL SELECT name, sql FROM "
-				      "sqlite_temp_master) WHERE name = ? COLLATE NOCASE AND sql NOT LIKE 'CREATE VIRTUAL %'",
+	    sqlite3_prepare_v2(q->db,
+			       "SELECT 1 FROM (SELECT name, sql FROM sqlite_master UNION ALL SELECT name, sql FROM "
+			       "sqlite_temp_master) WHERE name = ? COLLATE NOCASE AND sql NOT LIKE 'CREATE VIRTUAL %'",
 			       -1, &statement, NULL) != SQLITE_OK)
 		return 1;
 	if (sqlite3_bind_text(statement, 1, name, -1, SQLITE_STATIC) == SQLITE_OK)

@@ -20,11 +20,12 @@ int vtab_connect(sqlite3 *db, const char *declaration, size_t size, sqlite3_vtab
 int vtab_disconnect(sqlite3_vtab *base);
 
 /* The module whose methods are called prefix_connect(), prefix_open() ...; several may plan alike. */
-#define FUNCTION_MODULE(prefix, best_index)                                                      \
-	{ .iVersion = 1, .xConnect = prefix##_connect, .xBestIndex = (best_index),               \
-	  .xDisconnect = vtab_disconnect, .xOpen = prefix##_open, .xClose = prefix##_close,      \
-	  .xFilter = prefix##_filter, .xNext = prefix##_next, .xEof = prefix##_eof,              \
-	  .xColumn = prefix##_column, .xRowid = prefix##_rowid }
+#define FUNCTION_MODULE(prefix, best_index) \
+	{ \
+		.iVersion = 1, .xConnect = prefix##_connect, .xBestIndex = (best_index), .xDisconnect = vtab_disconnect, \
+		.xOpen = prefix##_open, .xClose = prefix##_close, .xFilter = prefix##_filter, .xNext = prefix##_next, \
+		.xEof = prefix##_eof, .xColumn = prefix##_column, .xRowid = prefix##_rowid \
+	}
 
 /* A cursor goes over rows that were made when it was filtered; it begins with this. */
 struct list_cursor {
@@ -34,11 +35,12 @@ struct list_cursor {
 };
 
 /* The same, for those: going on, the end and row ids are not its own. */
-#define LIST_MODULE(prefix, best_index)                                                          \
-	{ .iVersion = 1, .xConnect = prefix##_connect, .xBestIndex = (best_index),               \
-	  .xDisconnect = vtab_disconnect, .xOpen = prefix##_open, .xClose = prefix##_close,      \
-	  .xFilter = prefix##_filter, .xNext = list_next, .xEof = list_eof,                      \
-	  .xColumn = prefix##_column, .xRowid = list_rowid }
+#define LIST_MODULE(prefix, best_index) \
+	{ \
+		.iVersion = 1, .xConnect = prefix##_connect, .xBestIndex = (best_index), .xDisconnect = vtab_disconnect, \
+		.xOpen = prefix##_open, .xClose = prefix##_close, .xFilter = prefix##_filter, .xNext = list_next, .xEof = list_eof, \
+		.xColumn = prefix##_column, .xRowid = list_rowid \
+	}
 
 int list_next(sqlite3_vtab_cursor *base);
 int list_eof(sqlite3_vtab_cursor *base);

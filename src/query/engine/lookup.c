@@ -7,8 +7,7 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 
-int mapped_piece(struct query *q, const struct mapped_table *table, uint64_t piece, unsigned *ret_source,
-		 size_t *ret_group)
+int mapped_piece(struct query *q, const struct mapped_table *table, uint64_t piece, unsigned *ret_source, size_t *ret_group)
 {
 	size_t groups;
 
@@ -131,8 +130,7 @@ void lookups_free(struct column_lookup *first)
 	}
 }
 
-struct scan *group_cache_scan(struct group_cache *cache, struct query *q, const struct mapped_table *table,
-			      uint64_t piece)
+struct scan *group_cache_scan(struct group_cache *cache, struct query *q, const struct mapped_table *table, uint64_t piece)
 {
 	struct scan **slot = &cache->scans[piece % GROUP_CACHE_SIZE];
 

@@ -27,8 +27,7 @@ void lookup_find(const struct column_lookup *l, int64_t value, size_t *ret_first
 void lookups_free(struct column_lookup *first);
 
 /* The group's place. 0 when there is no such piece. */
-int mapped_piece(struct query *q, const struct mapped_table *table, uint64_t piece, unsigned *ret_source,
-		 size_t *ret_group);
+int mapped_piece(struct query *q, const struct mapped_table *table, uint64_t piece, unsigned *ret_source, size_t *ret_group);
 
 /* Rows of a time are in groups near each other: as many as a recording has tracks, often. */
 #define GROUP_CACHE_SIZE 32u
@@ -38,8 +37,7 @@ struct group_cache {
 };
 
 /* The scan that has, or is to have, this piece. NULL: no memory. */
-struct scan *group_cache_scan(struct group_cache *cache, struct query *q, const struct mapped_table *table,
-			      uint64_t piece);
+struct scan *group_cache_scan(struct group_cache *cache, struct query *q, const struct mapped_table *table, uint64_t piece);
 void group_cache_free(struct group_cache *cache);
 
 #endif

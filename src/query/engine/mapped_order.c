@@ -26,8 +26,8 @@ struct lane {
 	int ready;
 	unsigned source;
 	uint32_t track;
-	struct scan *scan;          /* NULL until it is this lane's turn */
-	int time_column;            /* of the report's table */
+	struct scan *scan; /* NULL until it is this lane's turn */
+	int time_column;   /* of the report's table */
 	uint32_t row;
 	struct row_check checks[SCAN_MAX_CONDITIONS];
 	unsigned check_count;
@@ -54,8 +54,8 @@ static struct lane *top_lane(const struct ordered_rows *rows)
 }
 
 /* Columns of which a track has one value, then a time or nothing. */
-static int take_terms(const struct mapped_table *table, const struct mapped_source *source,
-		      const sqlite3_index_info *info, struct row_order *ret)
+static int take_terms(const struct mapped_table *table, const struct mapped_source *source, const sqlite3_index_info *info,
+		      struct row_order *ret)
 {
 	const struct mapped_cell *cell;
 
@@ -140,8 +140,7 @@ static int can_merge(struct scan *probe)
 	return can && lanes <= MOST_TRACKS;
 }
 
-int row_order_of(struct query *q, const struct mapped_table *table, const sqlite3_index_info *info,
-		 struct row_order *ret)
+int row_order_of(struct query *q, const struct mapped_table *table, const sqlite3_index_info *info, struct row_order *ret)
 {
 	struct row_order other;
 	struct scan probe;
@@ -207,12 +206,11 @@ static void drop_front(const struct ordered_rows *rows, struct lane *lane)
 static void bound_key(const struct ordered_rows *rows, struct lane *lane)
 {
 	const struct piece *p = front(rows, lane);
-	const struct report_group *group = report_group(rows->probe->q->report,
-							rows->probe->table->sources[p->source].table, p->group);
+	const struct report_group *group = report_group(rows->probe->q->report, rows->probe->table->sources[p->source].table, p->group);
 
 	lane->ready = 0;
 	lane->place.key = rows->order.time_column < 0 ? 0 :
-		    key_of(&rows->order, rows->order.descending ? group->time_max : group->time_min);
+							key_of(&rows->order, rows->order.descending ? group->time_max : group->time_min);
 }
 
 /* The values of the order's columns in a lane: null is the least. */
@@ -255,7 +253,8 @@ static void make_lanes(struct ordered_rows *rows, size_t count)
 			lane->source = lane->pieces->source;
 			lane->track = lane->pieces->track;
 			if (rows->order.time_column >= 0)
-				lane->time_column = mapped_cell(rows->probe->table, lane->source, (unsigned)rows->order.time_column)->column;
+				lane->time_column = mapped_cell(rows->probe->table, lane->source, (unsigned)rows->order.time_column)
+							    ->column;
 		}
 		lane->count++;
 	}

@@ -16,8 +16,7 @@ struct row_order {
 };
 
 /* Whether the ORDER BY of the plan can be had this way. */
-int row_order_of(struct query *q, const struct mapped_table *table, const sqlite3_index_info *info,
-		 struct row_order *ret);
+int row_order_of(struct query *q, const struct mapped_table *table, const sqlite3_index_info *info, struct row_order *ret);
 
 /* As a text behind a plan, and back. */
 void row_order_write(const struct row_order *order, char *ret, size_t size);

@@ -32,8 +32,8 @@ struct mapped_vtab {
 	const struct mapped_table *table;
 	struct group_cache *spare; /* of the cursor closed last */
 	struct ordered_rows *spare_ordered;
-	uint64_t questions;        /* asked so far */
-	uint64_t key_questions;    /* those for a key */
+	uint64_t questions;     /* asked so far */
+	uint64_t key_questions; /* those for a key */
 };
 
 struct known_text {
@@ -57,19 +57,19 @@ struct text_check {
 
 struct mapped_cursor {
 	sqlite3_vtab_cursor base;
-	struct scan probe;         /* has the conditions; reads nothing */
+	struct scan probe; /* has the conditions; reads nothing */
 	struct group_cache *cache;
-	int repeats;               /* not the first question: decoded groups are kept apart */
-	struct scan *now;          /* where `row` is; one of the cache's */
-	uint64_t piece;            /* behind it */
+	int repeats;      /* not the first question: decoded groups are kept apart */
+	struct scan *now; /* where `row` is; one of the cache's */
+	uint64_t piece;   /* behind it */
 	uint32_t row;
-	uint32_t plain_limit;      /* every row of the group up to here is shown; 0 where each is looked at */
+	uint32_t plain_limit; /* every row of the group up to here is shown; 0 where each is looked at */
 	int at_end;
 	struct row_check checks[SCAN_MAX_CONDITIONS];
 	unsigned check_count;
 	struct text_check text;
 	struct known_text known[TEXTS_AT_HAND];
-	int is_ordered;            /* rows come in an order that was asked for: from `ordered` */
+	int is_ordered; /* rows come in an order that was asked for: from `ordered` */
 	struct ordered_rows *ordered;
 	const struct column_lookup *lookup; /* rows come from an index: [found, found_end) */
 	size_t found;
@@ -103,8 +103,7 @@ static int connect_table(sqlite3 *db, struct query *q, const struct mapped_table
 }
 
 /* CREATE VIRTUAL TABLE name USING sonde_columns: argv[2] is the name. */
-static int mapped_create(sqlite3 *db, void *aux, int argc, const char *const *argv, sqlite3_vtab **ret,
-			 char **error)
+static int mapped_create(sqlite3 *db, void *aux, int argc, const char *const *argv, sqlite3_vtab **ret, char **error)
 {
 	const struct mapped_table *t = query_table(aux, argv[2]);
 
@@ -115,8 +114,7 @@ static int mapped_create(sqlite3 *db, void *aux, int argc, const char *const *ar
 	return connect_table(db, aux, t, ret);
 }
 
-static int native_connect(sqlite3 *db, void *aux, int argc, const char *const *argv, sqlite3_vtab **ret,
-			  char **error)
+static int native_connect(sqlite3 *db, void *aux, int argc, const char *const *argv, sqlite3_vtab **ret, char **error)
 {
 	const struct native_aux *native = aux;
 
@@ -170,8 +168,7 @@ static int usable_comparison(const struct mapped_table *t, sqlite3_index_info *i
 
 	if (!info->aConstraint[i].usable || comparison < 0 || !is_number_column(t, column))
 		return -1;
-	if (comparison == COMPARE_EQ && sqlite3_vtab_in(info, i, -1) && !t->columns[column].is_key &&
-	    !is_constant_column(t, column))
+	if (comparison == COMPARE_EQ && sqlite3_vtab_in(info, i, -1) && !t->columns[column].is_key && !is_constant_column(t, column))
 		return -1;
 	return comparison;
 }
@@ -370,8 +367,10 @@ static int enter_piece(struct mapped_cursor *c, uint64_t piece, unsigned source,
 		return 0;
 	}
 	c->now = s;
-	c->plain_limit = with_conditions && c->check_count == 0 && !c->text.vector &&
-			 v->table->sources[source].filter == FILTER_NONE && !v->q->scope ? s->limit : 0;
+	c->plain_limit = with_conditions && c->check_count == 0 && !c->text.vector && v->table->sources[source].filter == FILTER_NONE &&
+					 !v->q->scope ?
+				 s->limit :
+				 0;
 	return r;
 }
 
@@ -385,8 +384,7 @@ static int settle(struct mapped_cursor *c)
 
 	for (;; c->piece++) {
 		for (; c->now && c->row < c->now->limit; c->row++)
-			if (row_checks_hold(c->checks, c->check_count, c->row) && text_holds(c, c->row) &&
-			    scan_row_visible(c->now, c->row))
+			if (row_checks_hold(c->checks, c->check_count, c->row) && text_holds(c, c->row) && scan_row_visible(c->now, c->row))
 				return SQLITE_OK;
 		c->now = NULL;
 		if (!mapped_piece(v->q, v->table, c->piece, &source, &group)) {
@@ -488,8 +486,7 @@ static int take_conditions(struct mapped_cursor *c, const char *plan, int argc, 
 	c->probe.condition_count = 0;
 	c->text.asked = 0;
 	for (int i = 0; i < argc; i++) {
-		struct condition condition = { .column = (uint8_t)(plan[2 * i] - 'A'),
-					       .comparison = (uint8_t)(plan[2 * i + 1] - '0') };
+		struct condition condition = { .column = (uint8_t)(plan[2 * i] - 'A'), .comparison = (uint8_t)(plan[2 * i + 1] - '0') };
 
 		if (sqlite3_value_type(argv[i]) == SQLITE_NULL)
 			return 0;
@@ -525,8 +522,8 @@ static int find_by_key(struct mapped_cursor *c)
 	c->lookup = NULL;
 	for (unsigned i = 0; i < c->probe.condition_count && !c->lookup; i++) {
 		key = &c->probe.conditions[i];
-		if (!can_be_looked_up(c, key) || ++v->key_questions <
-		    (v->table->columns[key->column].is_key ? INDEX_PAYS : INDEX_PAYS_FOR_ANY))
+		if (!can_be_looked_up(c, key) ||
+		    ++v->key_questions < (v->table->columns[key->column].is_key ? INDEX_PAYS : INDEX_PAYS_FOR_ANY))
 			continue;
 		TRY(lookup_of(v->q, v->table, key->column, &c->lookup));
 		lookup_find(c->lookup, key->value, &c->found, &c->found_end);
@@ -549,8 +546,7 @@ static int open_ordered(struct mapped_cursor *c, const char *order_text)
 	return r < 0 ? function_code(r) : settle_ordered(c);
 }
 
-static int mapped_filter(sqlite3_vtab_cursor *base, int plan_number, const char *plan, int argc,
-			 sqlite3_value **argv)
+static int mapped_filter(sqlite3_vtab_cursor *base, int plan_number, const char *plan, int argc, sqlite3_value **argv)
 {
 	struct mapped_cursor *c = (struct mapped_cursor *)base;
 	int r = take_conditions(c, plan, argc, argv);
@@ -636,6 +632,7 @@ static int mapped_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *ret)
 	return SQLITE_OK;
 }
 
+/* clang-format off */
 const sqlite3_module mapped_module = {
 	.iVersion = 1, .xCreate = mapped_create, .xConnect = mapped_create, .xBestIndex = mapped_best_index,
 	.xDisconnect = mapped_disconnect, .xDestroy = mapped_disconnect, .xOpen = mapped_open,
@@ -649,6 +646,7 @@ static const sqlite3_module native_module = {
 	.xFilter = mapped_filter, .xNext = mapped_next, .xEof = mapped_eof, .xColumn = mapped_column,
 	.xRowid = mapped_rowid,
 };
+/* clang-format on */
 
 static int register_native(struct query *q, const struct mapped_table *t)
 {

@@ -11,88 +11,88 @@
 #define MAPPED_MAX_COLUMNS 64
 
 enum convert {
-	CONVERT_UNTOLD,          /* in a source: what the column says; else as CONVERT_NULL */
-	CONVERT_NULL,            /* no such value in this source */
-	CONVERT_CONSTANT,        /* `constant` */
+	CONVERT_UNTOLD,   /* in a source: what the column says; else as CONVERT_NULL */
+	CONVERT_NULL,     /* no such value in this source */
+	CONVERT_CONSTANT, /* `constant` */
 	CONVERT_NUMBER,
-	CONVERT_NUMBER_OR_NULL,  /* zero reads as null, as nsys writes what was not given */
-	CONVERT_NUMBER_OR,       /* null reads as `constant`, where nsys has no nulls */
-	CONVERT_PLUS,            /* and `constant` */
-	CONVERT_ROW_ID,          /* place of the row in the report's table, from 1 */
-	CONVERT_FILE_CALL,       /* enum file_call of a function's name */
+	CONVERT_NUMBER_OR_NULL, /* zero reads as null, as nsys writes what was not given */
+	CONVERT_NUMBER_OR,      /* null reads as `constant`, where nsys has no nulls */
+	CONVERT_PLUS,           /* and `constant` */
+	CONVERT_ROW_ID,         /* place of the row in the report's table, from 1 */
+	CONVERT_FILE_CALL,      /* enum file_call of a function's name */
 	CONVERT_REAL,
-	CONVERT_TEXT,            /* text of a string id */
+	CONVERT_TEXT, /* text of a string id */
 	CONVERT_STRING_ID,
-	CONVERT_BLOB,            /* bytes of a blob id */
-	CONVERT_BLOB_STRING_ID,  /* id under which StringIds shows a blob */
-	CONVERT_GLOBAL_PID,      /* of a process uid */
-	CONVERT_GLOBAL_TID,      /* of a thread uid */
-	CONVERT_NAMED_TID,       /* globalTid of process uid `column` and tid `column + 1` */
-	CONVERT_PRESENT,         /* 1 where there is a value, 0 for null */
-	CONVERT_ABSENT,          /* the other way around */
-	CONVERT_DOMAIN_ID,       /* of a domain uid */
+	CONVERT_BLOB,           /* bytes of a blob id */
+	CONVERT_BLOB_STRING_ID, /* id under which StringIds shows a blob */
+	CONVERT_GLOBAL_PID,     /* of a process uid */
+	CONVERT_GLOBAL_TID,     /* of a thread uid */
+	CONVERT_NAMED_TID,      /* globalTid of process uid `column` and tid `column + 1` */
+	CONVERT_PRESENT,        /* 1 where there is a value, 0 for null */
+	CONVERT_ABSENT,         /* the other way around */
+	CONVERT_DOMAIN_ID,      /* of a domain uid */
 	CONVERT_DOMAIN_NAME,
-	CONVERT_THREAD_NAME_ID,  /* the name to show for a thread uid */
+	CONVERT_THREAD_NAME_ID, /* the name to show for a thread uid */
 	/* Events: slices and instants share the flags column's meaning. `column` is the
 	 * one read, `other` the one that qualifies it. */
-	CONVERT_END,             /* null where flags (`other`) say that no end was seen */
-	CONVERT_DURATION,        /* the same, less column start */
-	CONVERT_OPEN,            /* 1 where flags say so, else 0 */
-	CONVERT_FREE_TEXT,       /* text, unless it was a registered string */
-	CONVERT_REGISTERED_ID,   /* string id, if it was a registered string */
-	CONVERT_COLOR,           /* null unless flags say that there was one */
-	CONVERT_IF,              /* null unless column `other` equals `constant` */
-	CONVERT_PAYLOAD,         /* bit pattern; null unless column `other` equals `constant` */
+	CONVERT_END,           /* null where flags (`other`) say that no end was seen */
+	CONVERT_DURATION,      /* the same, less column start */
+	CONVERT_OPEN,          /* 1 where flags say so, else 0 */
+	CONVERT_FREE_TEXT,     /* text, unless it was a registered string */
+	CONVERT_REGISTERED_ID, /* string id, if it was a registered string */
+	CONVERT_COLOR,         /* null unless flags say that there was one */
+	CONVERT_IF,            /* null unless column `other` equals `constant` */
+	CONVERT_PAYLOAD,       /* bit pattern; null unless column `other` equals `constant` */
 	CONVERT_PAYLOAD_REAL,
 	CONVERT_PAYLOAD_FLOAT,
-	CONVERT_JSON,            /* blob `column` decoded by schema `other`, and what ARG set (column
+	CONVERT_JSON, /* blob `column` decoded by schema `other`, and what ARG set (column
 				  * `constant`) has besides */
-	CONVERT_HEX,             /* blob as hexadecimal digits */
+	CONVERT_HEX,  /* blob as hexadecimal digits */
 	/* CUDA and GPUs (scan_cuda.c). */
-	CONVERT_LAUNCH,          /* column `other` of a launch, and `constant`; enum in cuda_index.h */
-	CONVERT_LAUNCH_TEXT,     /* the same, where that is a string id */
-	CONVERT_API_TEXT,        /* name of a call as nsys's reports print it */
-	CONVERT_STREAM,          /* number `other` (STREAM_*) of a stream uid */
-	CONVERT_STREAM_PID,      /* globalPid of its process */
-	CONVERT_MEMORY_KIND,     /* nsys's number of CUPTI's kind of memory */
-	CONVERT_OVERHEAD_KIND,   /* nsys's number of CUPTI's kind of overhead */
-	CONVERT_OVERHEAD_NAME,   /* string id of what it is called */
-	CONVERT_NODE_NAME,       /* string id: of the function, else of the type `other` of a graph's node */
-	CONVERT_ROUNDED,         /* whole number; else the real one of column `other`, rounded */
-	CONVERT_AS_REAL,         /* the other way around: the real one, else the whole one */
-	CONVERT_PID,             /* globalPid of a pid; null for 0 */
-	CONVERT_FRAME_NAME,      /* string id of a frame's function; of address `other` without one */
+	CONVERT_LAUNCH,        /* column `other` of a launch, and `constant`; enum in cuda_index.h */
+	CONVERT_LAUNCH_TEXT,   /* the same, where that is a string id */
+	CONVERT_API_TEXT,      /* name of a call as nsys's reports print it */
+	CONVERT_STREAM,        /* number `other` (STREAM_*) of a stream uid */
+	CONVERT_STREAM_PID,    /* globalPid of its process */
+	CONVERT_MEMORY_KIND,   /* nsys's number of CUPTI's kind of memory */
+	CONVERT_OVERHEAD_KIND, /* nsys's number of CUPTI's kind of overhead */
+	CONVERT_OVERHEAD_NAME, /* string id of what it is called */
+	CONVERT_NODE_NAME,     /* string id: of the function, else of the type `other` of a graph's node */
+	CONVERT_ROUNDED,       /* whole number; else the real one of column `other`, rounded */
+	CONVERT_AS_REAL,       /* the other way around: the real one, else the whole one */
+	CONVERT_PID,           /* globalPid of a pid; null for 0 */
+	CONVERT_FRAME_NAME,    /* string id of a frame's function; of address `other` without one */
 	CONVERT_FRAME_MODULE,
-	CONVERT_VIEW,            /* enum view_value `other` of the column: view_values.h */
-	CONVERT_CALL,            /* enum call_value `other` of the call that started the row: call_values.h */
+	CONVERT_VIEW, /* enum view_value `other` of the column: view_values.h */
+	CONVERT_CALL, /* enum call_value `other` of the call that started the row: call_values.h */
 	/* What a row inherits from its track. */
 	CONVERT_TRACK,
-	CONVERT_TRACK_TID,       /* globalTid */
-	CONVERT_TRACK_THREAD,    /* uid */
-	CONVERT_TRACK_PROCESS,   /* uid */
+	CONVERT_TRACK_TID,     /* globalTid */
+	CONVERT_TRACK_THREAD,  /* uid */
+	CONVERT_TRACK_PROCESS, /* uid */
 	CONVERT_TRACK_DOMAIN_ID,
 	CONVERT_TRACK_DOMAIN_NAME,
 	CONVERT_TRACK_DEPTH,
-	CONVERT_TRACK_OBJECT,    /* uid of what GPU work is on (`domain`), and `constant` */
-	CONVERT_TRACK_PID,       /* globalPid */
-	CONVERT_TRACK_STREAM,    /* number `other` (STREAM_*) of the stream; `constant` where it has none */
-	CONVERT_TRACK_CONTEXT,   /* number `other` (CONTEXT_*) of the context */
-	CONVERT_TRACK_VIEW,      /* enum view_value `other` of the track: view_values.h */
-	CONVERT_TRACK_METRIC,    /* number `other` (METRIC_*) of the GPU metric */
-	CONVERT_LABEL,           /* id of text `constant` (enum made_label) */
-	CONVERT_LABEL_TEXT       /* the text itself */
+	CONVERT_TRACK_OBJECT,  /* uid of what GPU work is on (`domain`), and `constant` */
+	CONVERT_TRACK_PID,     /* globalPid */
+	CONVERT_TRACK_STREAM,  /* number `other` (STREAM_*) of the stream; `constant` where it has none */
+	CONVERT_TRACK_CONTEXT, /* number `other` (CONTEXT_*) of the context */
+	CONVERT_TRACK_VIEW,    /* enum view_value `other` of the track: view_values.h */
+	CONVERT_TRACK_METRIC,  /* number `other` (METRIC_*) of the GPU metric */
+	CONVERT_LABEL,         /* id of text `constant` (enum made_label) */
+	CONVERT_LABEL_TEXT     /* the text itself */
 };
 
 /* Which rows of a source count. */
 enum row_filter {
 	FILTER_NONE,
-	FILTER_EQUAL,        /* filter_column equals filter_value */
+	FILTER_EQUAL, /* filter_column equals filter_value */
 	FILTER_NOT_EQUAL,
-	FILTER_BETWEEN,      /* filter_value <= filter_column <= filter_last */
-	FILTER_LAST_PROCESS, /* the last life of its pid */
-	FILTER_LAST_THREAD,  /* the last life of its tid, if it has a name */
+	FILTER_BETWEEN,       /* filter_value <= filter_column <= filter_last */
+	FILTER_LAST_PROCESS,  /* the last life of its pid */
+	FILTER_LAST_THREAD,   /* the last life of its tid, if it has a name */
 	FILTER_UNSEEN_THREAD, /* a name given to a thread that has no row of its own */
-	FILTER_UNLISTED_GPU  /* a stream that stands for a GPU which has no row of its own */
+	FILTER_UNLISTED_GPU   /* a stream that stands for a GPU which has no row of its own */
 };
 
 struct mapped_cell {
@@ -108,7 +108,7 @@ struct mapped_column {
 	const char *name;
 	const char *declaration; /* INTEGER, TEXT ..., with HIDDEN for what SELECT * leaves out */
 	const char *short_name;
-	int is_key; /* rows are looked up by it: joins over it find them by an index made when it pays */
+	int is_key;              /* rows are looked up by it: joins over it find them by an index made when it pays */
 	struct mapped_cell cell; /* where its value comes from, where a source does not say so itself */
 };
 

@@ -42,18 +42,13 @@ void result_value(sqlite3_context *context, struct query *q, enum vector_kind ki
 	double real;
 
 	switch (kind) {
-	case VECTOR_NUMBER:
-		sqlite3_result_int64(context, value);
-		break;
+	case VECTOR_NUMBER: sqlite3_result_int64(context, value); break;
 	case VECTOR_REAL:
 		memcpy(&real, &value, sizeof(real));
 		sqlite3_result_double(context, real);
 		break;
-	case VECTOR_STRING:
-		result_text(context, q, value);
-		break;
-	default:
-		sqlite3_result_null(context);
+	case VECTOR_STRING: result_text(context, q, value); break;
+	default: sqlite3_result_null(context);
 	}
 }
 
@@ -122,8 +117,7 @@ static void result_text_behind(sqlite3_context *context, const struct event_payl
 		sqlite3_result_null(context);
 }
 
-static void result_payload_hex(sqlite3_context *context, struct scan *s, unsigned column, uint32_t row, const uint8_t *data,
-			       size_t len)
+static void result_payload_hex(sqlite3_context *context, struct scan *s, unsigned column, uint32_t row, const uint8_t *data, size_t len)
 {
 	const struct mapped_cell *cell = &s->table->sources[s->source].cells[column];
 	int64_t schema = s->raw[cell->other].loaded ? s->raw[cell->other].values[row] : 0;
@@ -136,8 +130,7 @@ static void result_payload_hex(sqlite3_context *context, struct scan *s, unsigne
 		sqlite3_result_null(context);
 }
 
-static void result_json(sqlite3_context *context, struct scan *s, unsigned column, uint32_t row,
-			const uint8_t *data, size_t len)
+static void result_json(sqlite3_context *context, struct scan *s, unsigned column, uint32_t row, const uint8_t *data, size_t len)
 {
 	const struct mapped_cell *cell = &s->table->sources[s->source].cells[column];
 	struct event_payload first = { data, len, s->raw[cell->other].values[row], 0 };
@@ -153,8 +146,8 @@ static void result_json(sqlite3_context *context, struct scan *s, unsigned colum
 		r = collect_payloads(s, &first, s->raw[cell->constant].values[row], &payloads);
 	if (r >= 0)
 		r = payloads_to_json(&json, s->q, s->track[TRACK_PROCESS], s->track[TRACK_DOMAIN],
-				     (const struct event_payload *)(const void *)payloads.data,
-				     payloads.len / sizeof(first), &s->payload_steps);
+				     (const struct event_payload *)(const void *)payloads.data, payloads.len / sizeof(first),
+				     &s->payload_steps);
 	if (r >= 0 && json.len <= INT_MAX)
 		sqlite3_result_text(context, buf_cstr(&json), (int)json.len, SQLITE_TRANSIENT);
 	else

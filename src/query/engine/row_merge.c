@@ -25,13 +25,13 @@ struct piece {
 /* Groups one behind the other. */
 struct lane {
 	struct merge_place place; /* key: of the row; of the piece to come where `ready` is not set */
-	size_t piece;       /* entered next; SIZE_MAX: none */
+	size_t piece;             /* entered next; SIZE_MAX: none */
 	struct scan *scan;
 	struct vector starts;
 	const struct vector *keys;
-	uint32_t *order;    /* rows by key */
-	int sorted;         /* rows come in that order */
-	uint32_t at;        /* in that order, or the row */
+	uint32_t *order; /* rows by key */
+	int sorted;      /* rows come in that order */
+	uint32_t at;     /* in that order, or the row */
 	uint32_t row;
 	int ready;
 };
@@ -87,8 +87,9 @@ static int list_pieces(struct row_merge *m, struct scan *probe)
 			const struct report_group *group = report_group(m->q->report, t->sources[i].table, g);
 
 			if (scan_may_enter(probe, i, g) > 0)
-				m->pieces[m->piece_count++] = (struct piece){ i, group->track, g, group->time_min,
-									      group->time_max, SIZE_MAX };
+				m->pieces[m->piece_count++] = (struct piece){
+					i, group->track, g, group->time_min, group->time_max, SIZE_MAX
+				};
 		}
 	return 0;
 }
@@ -302,8 +303,7 @@ static int sort_group(struct lane *lane)
 	lane->sorted = 1;
 	for (row = 0; row < s->limit; row++)
 		lane->order[row] = row;
-	sort_items_with(lane->order + s->first, s->limit - s->first, sizeof(*lane->order), compare_keys,
-		(void *)(uintptr_t)lane->keys);
+	sort_items_with(lane->order + s->first, s->limit - s->first, sizeof(*lane->order), compare_keys, (void *)(uintptr_t)lane->keys);
 	return 0;
 }
 

@@ -11,8 +11,8 @@ struct merged_row {
 };
 
 struct row_merge_request {
-	const struct mapped_table *table; /* the first column of its sources' tables is the start */
-	int key_column; /* the number rows are ordered by, those without it left out; -1: the start */
+	const struct mapped_table *table;                 /* the first column of its sources' tables is the start */
+	int key_column;                                   /* the number rows are ordered by, those without it left out; -1: the start */
 	struct condition conditions[SCAN_MAX_CONDITIONS]; /* about whole tracks: rows are not looked at */
 	unsigned condition_count;
 	/* As qsort_r() wants it, over struct merged_row: the order of rows with the same number. */

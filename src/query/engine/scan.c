@@ -95,8 +95,7 @@ int scan_raw(struct scan *s, unsigned column, struct scan_column **ret)
 
 static int is_constant(const struct mapped_cell *cell)
 {
-	return cell->convert <= CONVERT_NULL || cell->convert == CONVERT_CONSTANT ||
-	       cell->convert >= CONVERT_TRACK;
+	return cell->convert <= CONVERT_NULL || cell->convert == CONVERT_CONSTANT || cell->convert >= CONVERT_TRACK;
 }
 
 int cell_is_constant(const struct mapped_cell *cell)
@@ -132,8 +131,7 @@ static int constant_of(const struct scan *s, const struct mapped_cell *cell, int
 	domain = find_domain(s->q, t[TRACK_DOMAIN]);
 	switch ((enum convert)cell->convert) {
 	case CONVERT_TRACK_TID:
-		*ret = t[TRACK_THREAD] ? index_global_tid(&s->q->index, t[TRACK_THREAD]) :
-					 index_global_pid(&s->q->index, t[TRACK_PROCESS]);
+		*ret = t[TRACK_THREAD] ? index_global_tid(&s->q->index, t[TRACK_THREAD]) : index_global_pid(&s->q->index, t[TRACK_PROCESS]);
 		return 1;
 	case CONVERT_TRACK_THREAD: *ret = t[TRACK_THREAD]; return 1;
 	case CONVERT_TRACK_PROCESS: *ret = t[TRACK_PROCESS]; return 1;
@@ -153,8 +151,7 @@ int scan_constant(const struct scan *s, unsigned column, int64_t *ret)
 static int is_text(const struct mapped_cell *cell)
 {
 	return cell->convert == CONVERT_TRACK_DOMAIN_NAME || cell->convert == CONVERT_LABEL_TEXT ||
-	       (cell->convert == CONVERT_TRACK_VIEW &&
-		(cell->other == VIEW_TRACK_PROCESS || cell->other == VIEW_TRACK_THREAD));
+	       (cell->convert == CONVERT_TRACK_VIEW && (cell->other == VIEW_TRACK_PROCESS || cell->other == VIEW_TRACK_THREAD));
 }
 
 static void make_constant(struct scan *s, struct scan_vector *v, const struct mapped_cell *cell)
@@ -162,8 +159,7 @@ static void make_constant(struct scan *s, struct scan_vector *v, const struct ma
 	int present = constant_of(s, cell, &v->one);
 
 	v->one_null = !present;
-	v->vector.kind = !present ? VECTOR_NULL :
-			 is_text(cell) ? VECTOR_STRING : VECTOR_NUMBER;
+	v->vector.kind = !present ? VECTOR_NULL : is_text(cell) ? VECTOR_STRING : VECTOR_NUMBER;
 	v->vector.constant = 1;
 	v->vector.values = &v->one;
 	v->vector.nulls = present ? NULL : &v->one_null;
@@ -218,8 +214,7 @@ static int convert_row(const struct scan *s, const struct mapped_cell *cell, uin
 {
 	const struct query_index *index = &s->q->index;
 	int64_t value = s->raw[cell->column].values[row];
-	int64_t other = cell->other < TABLE_MAX_COLUMNS && s->raw[cell->other].loaded ?
-			s->raw[cell->other].values[row] : 0;
+	int64_t other = cell->other < TABLE_MAX_COLUMNS && s->raw[cell->other].loaded ? s->raw[cell->other].values[row] : 0;
 	int present = !s->raw[cell->column].nulls[row];
 	const int64_t *found;
 
@@ -231,14 +226,10 @@ static int convert_row(const struct scan *s, const struct mapped_cell *cell, uin
 	case CONVERT_IF: return present && other == cell->constant;
 	case CONVERT_ROW_ID: *ret = first_row_id(s) + row; return 1;
 	case CONVERT_FILE_CALL: *ret = index_file_call(index, value); return 1;
-	case CONVERT_BLOB_STRING_ID:
-		*ret = (int64_t)report_string_limit(s->q->report) + value;
-		return present;
+	case CONVERT_BLOB_STRING_ID: *ret = (int64_t)report_string_limit(s->q->report) + value; return present;
 	case CONVERT_GLOBAL_PID: *ret = index_global_pid(index, value); return present && value != 0;
 	case CONVERT_GLOBAL_TID: *ret = index_global_tid(index, value); return present && value != 0;
-	case CONVERT_NAMED_TID:
-		*ret = index_process_tid(index, value, s->raw[cell->column + 1].values[row]);
-		return present;
+	case CONVERT_NAMED_TID: *ret = index_process_tid(index, value, s->raw[cell->column + 1].values[row]); return present;
 	case CONVERT_PRESENT: *ret = present; return 1;
 	case CONVERT_ABSENT: *ret = !present; return 1;
 	case CONVERT_DOMAIN_ID:
@@ -310,8 +301,7 @@ static int convert_by_flags(const struct scan *s, const struct mapped_cell *cell
 	if (rule == COUNT_OF(rules))
 		return 0;
 	for (uint32_t i = 0; i < s->rows; i++)
-		v->nulls[i] = raw->nulls[i] |
-			      (((flags ? flags->values[i] : 0) & rules[rule].mask) != rules[rule].wanted);
+		v->nulls[i] = raw->nulls[i] | (((flags ? flags->values[i] : 0) & rules[rule].mask) != rules[rule].wanted);
 	v->vector.values = raw->values;
 	return 1;
 }
@@ -330,8 +320,8 @@ static int load_companions(struct scan *s, const struct mapped_cell *cell)
 		r = scan_raw(s, (unsigned)cell->constant, &ignored);
 	if (r >= 0 && (cell->convert == CONVERT_JSON || cell->convert == CONVERT_HEX))
 		r = scan_raw(s, cell->other, &ignored);
-	if (r >= 0 && cell->convert >= CONVERT_END && cell->convert <= CONVERT_PAYLOAD_FLOAT &&
-	    cell->convert != CONVERT_OPEN && cell->other < TABLE_MAX_COLUMNS)
+	if (r >= 0 && cell->convert >= CONVERT_END && cell->convert <= CONVERT_PAYLOAD_FLOAT && cell->convert != CONVERT_OPEN &&
+	    cell->other < TABLE_MAX_COLUMNS)
 		r = scan_raw(s, cell->other, &ignored);
 	return r;
 }
@@ -383,8 +373,7 @@ int scan_vector(struct scan *s, unsigned column, const struct vector **ret)
 	if (kind == VECTOR_JSON || kind == VECTOR_HEX)
 		r = load_companions(s, cell);
 	if (kind >= 0)
-		v->vector = (struct vector){ (enum vector_kind)kind, 0, raw->values,
-					     raw->has_nulls ? raw->nulls : NULL };
+		v->vector = (struct vector){ (enum vector_kind)kind, 0, raw->values, raw->has_nulls ? raw->nulls : NULL };
 	else
 		r = make_converted(s, v, cell);
 	v->made = r >= 0;
@@ -422,8 +411,7 @@ static int span_may_match(const struct condition *c, int64_t least, int64_t larg
 }
 
 /* False only when no row of the group can meet the condition. */
-static int group_may_match(const struct scan *s, const struct report_group *group,
-			   const struct condition *c)
+static int group_may_match(const struct scan *s, const struct report_group *group, const struct condition *c)
 {
 	const struct mapped_source *source = current_source(s);
 	const struct mapped_cell *cell = mapped_cell(s->table, s->source, c->column);
@@ -441,8 +429,7 @@ static int group_may_match(const struct scan *s, const struct report_group *grou
 /* False only where all rows are null in a column that must not be. */
 static int filter_may_match(const struct mapped_source *source, const struct report_group *group)
 {
-	return source->filter != FILTER_NOT_EQUAL || source->filter_value != 0 ||
-	       group->present >> source->filter_column & 1;
+	return source->filter != FILTER_NOT_EQUAL || source->filter_value != 0 || group->present >> source->filter_column & 1;
 }
 
 /* Rows are sorted by start, and by end: the first that is not below (or, `past`, above) the value. */
@@ -490,8 +477,7 @@ static int narrow_rows(struct scan *s, const struct condition *c)
 	at = bound(times->values, s->rows, c->value, c->comparison == COMPARE_LE || c->comparison == COMPARE_GT);
 	if ((c->comparison == COMPARE_LT || c->comparison == COMPARE_LE) && at < s->limit)
 		s->limit = at;
-	if ((c->comparison == COMPARE_GT || c->comparison == COMPARE_GE || c->comparison == COMPARE_EQ) &&
-	    at > s->first)
+	if ((c->comparison == COMPARE_GT || c->comparison == COMPARE_GE || c->comparison == COMPARE_EQ) && at > s->first)
 		s->first = at;
 	return 0;
 }
@@ -514,8 +500,7 @@ int scan_may_enter(struct scan *s, unsigned source, size_t group)
 	s->rows = s->limit = g->rows;
 	s->first = 0;
 	s->track = g->track ? index_find(&s->q->index.tracks, g->track) : NULL;
-	if (current_source(s)->track_kind &&
-	    (!s->track || s->track[TRACK_KIND] != current_source(s)->track_kind))
+	if (current_source(s)->track_kind && (!s->track || s->track[TRACK_KIND] != current_source(s)->track_kind))
 		return 0;
 	if (!filter_may_match(current_source(s), g) || (s->q->scope && !scope_may_enter(s)))
 		return 0;
@@ -610,12 +595,9 @@ int scan_row_visible(struct scan *s, uint32_t row)
 	if (scan_raw(s, source->filter_column, &column) < 0)
 		return 0;
 	switch ((enum row_filter)source->filter) {
-	case FILTER_EQUAL:
-		return column->values[row] == source->filter_value;
-	case FILTER_NOT_EQUAL:
-		return column->values[row] != source->filter_value;
-	case FILTER_BETWEEN:
-		return column->values[row] >= source->filter_value && column->values[row] <= source->filter_last;
+	case FILTER_EQUAL: return column->values[row] == source->filter_value;
+	case FILTER_NOT_EQUAL: return column->values[row] != source->filter_value;
+	case FILTER_BETWEEN: return column->values[row] >= source->filter_value && column->values[row] <= source->filter_last;
 	case FILTER_LAST_PROCESS:
 		key = index_global_pid(index, column->values[row]);
 		last = index_find_last(&index->pids, &key, 1);
@@ -623,18 +605,14 @@ int scan_row_visible(struct scan *s, uint32_t row)
 	case FILTER_LAST_THREAD:
 		key = index_global_tid(index, column->values[row]);
 		last = index_find_last(&index->tids, &key, 1);
-		return last && last[LIFE_UID] == column->values[row] &&
-		       index_thread_name(index, column->values[row]) != 0;
+		return last && last[LIFE_UID] == column->values[row] && index_thread_name(index, column->values[row]) != 0;
 	case FILTER_UNSEEN_THREAD:
 		if (scan_raw(s, source->filter_column + 1u, &tid) < 0)
 			return 0;
 		key = index_process_tid(index, column->values[row], tid->values[row]);
-		return !index_find_last(&index->tids, &key, 1) &&
-		       is_last_given_name(s, column->values[row], tid->values[row], row);
-	case FILTER_UNLISTED_GPU:
-		return cuda_stands_for_gpu(index->cuda, column->values[row]);
-	case FILTER_NONE:
-		break;
+		return !index_find_last(&index->tids, &key, 1) && is_last_given_name(s, column->values[row], tid->values[row], row);
+	case FILTER_UNLISTED_GPU: return cuda_stands_for_gpu(index->cuda, column->values[row]);
+	case FILTER_NONE: break;
 	}
 	return 1;
 }

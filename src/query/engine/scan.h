@@ -8,7 +8,7 @@
 #include "query/internal.h"
 
 enum vector_kind {
-	VECTOR_NULL,   /* nothing in this group has a value */
+	VECTOR_NULL, /* nothing in this group has a value */
 	VECTOR_NUMBER,
 	VECTOR_REAL,   /* bit patterns of doubles */
 	VECTOR_STRING, /* string ids */
@@ -19,9 +19,9 @@ enum vector_kind {
 
 struct vector {
 	enum vector_kind kind;
-	int constant;          /* values[0] and nulls[0] stand for every row */
+	int constant; /* values[0] and nulls[0] stand for every row */
 	const int64_t *values;
-	const uint8_t *nulls;  /* NULL when there are none */
+	const uint8_t *nulls; /* NULL when there are none */
 };
 
 enum comparison { COMPARE_EQ, COMPARE_NE, COMPARE_LT, COMPARE_LE, COMPARE_GT, COMPARE_GE };
@@ -42,13 +42,13 @@ struct scan {
 	struct condition conditions[SCAN_MAX_CONDITIONS];
 	unsigned condition_count;
 	/* Where it stands. */
-	int entered;      /* columns below are of this source and group */
+	int entered; /* columns below are of this source and group */
 	unsigned entered_source;
 	size_t entered_group;
 	unsigned source;
 	size_t group;
 	uint32_t rows;
-	uint32_t first;   /* rows [first, limit) can match the conditions */
+	uint32_t first; /* rows [first, limit) can match the conditions */
 	uint32_t limit;
 	const int64_t *track; /* row of the index, NULL for none */
 	/* Which of the group's rows the query's scope has; filled when first asked for. */
@@ -130,8 +130,7 @@ static inline int condition_holds(const struct condition *c, int64_t value)
 static inline int row_checks_hold(const struct row_check *checks, unsigned count, uint32_t row)
 {
 	for (unsigned i = 0; i < count; i++)
-		if (vector_is_null(checks[i].vector, row) ||
-		    !condition_holds(checks[i].condition, vector_value(checks[i].vector, row)))
+		if (vector_is_null(checks[i].vector, row) || !condition_holds(checks[i].condition, vector_value(checks[i].vector, row)))
 			return 0;
 	return 1;
 }

@@ -7,7 +7,6 @@
 #include "query/engine/scan.h"
 #include "query/index/stack_tree.h"
 
-
 /* A report may have any number. */
 static int64_t plus(int64_t a, int64_t b)
 {
@@ -20,12 +19,8 @@ int scan_cuda_constant(const struct scan *s, const struct mapped_cell *cell, int
 	const int64_t *t = s->track, *row = NULL;
 
 	switch ((enum convert)cell->convert) {
-	case CONVERT_TRACK_OBJECT:
-		*ret = plus(t[TRACK_DOMAIN], cell->constant);
-		return t[TRACK_DOMAIN] != 0;
-	case CONVERT_TRACK_PID:
-		*ret = index_global_pid(&s->q->index, t[TRACK_PROCESS]);
-		return t[TRACK_PROCESS] != 0;
+	case CONVERT_TRACK_OBJECT: *ret = plus(t[TRACK_DOMAIN], cell->constant); return t[TRACK_DOMAIN] != 0;
+	case CONVERT_TRACK_PID: *ret = index_global_pid(&s->q->index, t[TRACK_PROCESS]); return t[TRACK_PROCESS] != 0;
 	case CONVERT_TRACK_STREAM:
 		row = index_find(&x->streams, t[TRACK_DOMAIN]);
 		*ret = row && row[cell->other] ? row[cell->other] : cell->constant;
@@ -128,7 +123,7 @@ static int64_t frame_string(struct query *q, const struct mapped_cell *cell, int
 
 	if (tree && frame > 0 && frame < tree->frame_count)
 		return cell->convert == CONVERT_FRAME_NAME ? code_frame_string(tree, (uint32_t)frame) :
-							    code_frame_module_string(tree, (uint32_t)frame);
+							     code_frame_module_string(tree, (uint32_t)frame);
 	found = cell->convert == CONVERT_FRAME_NAME ? index_find(&q->index.cuda->addresses, address) : NULL;
 	return found ? found[ADDRESS_STRING] : STRING_ID_FRAME;
 }

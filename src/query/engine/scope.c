@@ -321,10 +321,10 @@ int64_t scope_length(const struct query *q, const int64_t *track, int64_t start,
 
 struct timed_table {
 	enum table_id table;
-	uint8_t end;         /* start is column 0 */
+	uint8_t end; /* start is column 0 */
 	uint8_t correlation;
-	uint8_t process;     /* of tables without tracks */
-	int touching;        /* counts where it touches a range: states of threads lie across them */
+	uint8_t process; /* of tables without tracks */
+	int touching;    /* counts where it touches a range: states of threads lie across them */
 };
 
 static const struct timed_table timed_tables[] = {
@@ -344,7 +344,8 @@ static int timed_table(enum table_id table, struct timed_table *ret)
 			*ret = timed_tables[i];
 			return 1;
 		}
-	*ret = (struct timed_table){ table, kind == TABLE_KIND_SPAN ? 1 : COLUMN_NONE, (uint8_t)table_column(table, ROLE_WORK), COLUMN_NONE, 0 };
+	*ret = (struct timed_table){ table, kind == TABLE_KIND_SPAN ? 1 : COLUMN_NONE, (uint8_t)table_column(table, ROLE_WORK), COLUMN_NONE,
+				     0 };
 	return kind != TABLE_KIND_PLAIN;
 }
 
@@ -363,8 +364,7 @@ int scope_may_enter(const struct scan *s)
 	if (!scope->by_ranges || timed.correlation != COLUMN_NONE)
 		return 1;
 	lists = lists_of_track(scope, s->track);
-	return touches(&lists.own, group->time_min, group->time_max) ||
-	       touches(&lists.shared, group->time_min, group->time_max);
+	return touches(&lists.own, group->time_min, group->time_max) || touches(&lists.shared, group->time_min, group->time_max);
 }
 
 /* The columns of a group. */
@@ -434,8 +434,7 @@ int scope_mark_rows(struct scan *s, uint8_t *counts)
 	for (uint32_t row = 0; r >= 0 && row < s->rows; row++) {
 		start = m.start->values[row];
 		end = m.end->nulls[row] || m.end->values[row] < start ? start : m.end->values[row];
-		counts[row] = in_time(scope, start, end) &&
-			      (!scope->by_ranges || row_is_inside(&m, s, row, start, end));
+		counts[row] = in_time(scope, start, end) && (!scope->by_ranges || row_is_inside(&m, s, row, start, end));
 	}
 	return r;
 }

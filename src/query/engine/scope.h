@@ -23,7 +23,7 @@ struct query_step {
 	int64_t end;
 	int64_t process; /* uids of its place */
 	int64_t thread;
-	int64_t name;    /* string id */
+	int64_t name; /* string id */
 	uint64_t number;
 };
 

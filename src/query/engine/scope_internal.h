@@ -25,8 +25,7 @@ struct scope_ranges {
 /* The ranges that a text chooses, in order of start. -EINVAL, -ENOENT with a sentence. */
 int scope_find_ranges(struct query *q, const char *filter, struct scope_ranges *ret, struct error *err);
 /* The same for steps, and a line about them. */
-int scope_find_steps(struct query *q, const char *numbers, struct scope_ranges *ret, char *note, size_t note_size,
-		     struct error *err);
+int scope_find_steps(struct query *q, const char *numbers, struct scope_ranges *ret, char *note, size_t note_size, struct error *err);
 
 /* For whom a span of time counts. */
 enum span_owner {
@@ -40,7 +39,7 @@ enum span_owner {
 struct scope_span {
 	int64_t start;
 	int64_t end;
-	int64_t reach;    /* the latest end up to here */
+	int64_t reach; /* the latest end up to here */
 	int64_t uid;
 	enum span_owner owner;
 };

@@ -47,8 +47,8 @@ int number_list_parse(struct number_list *ret, const char *text, const char *wha
 	ret->count = 0;
 	for (;;) {
 		if (!take_span(&at, &first, &last) || (*at && *at != ','))
-			return error_set(err, EINVAL, "Cannot read %s '%s': write numbers like 3, 2-5, 7- or -4, separated by commas",
-					 what, text);
+			return error_set(err, EINVAL, "Cannot read %s '%s': write numbers like 3, 2-5, 7- or -4, separated by commas", what,
+					 text);
 		if (ret->count == NUMBER_LIST_MAX)
 			return error_set(err, EINVAL, "%s has more than %d parts", what, NUMBER_LIST_MAX);
 		ret->spans[ret->count].first = first;
@@ -69,7 +69,10 @@ int number_list_has(const struct number_list *list, uint64_t number)
 /* A decimal number and its unit; 0 when it is none. */
 static int take_time(const char *text, size_t len, int64_t *ret)
 {
-	static const struct { const char *name; double ns; } units[] = {
+	static const struct {
+		const char *name;
+		double ns;
+	} units[] = {
 		{ "", 1 }, { "ns", 1 }, { "us", 1e3 }, { "ms", 1e6 }, { "s", 1e9 },
 	};
 	char number[64], *unit;
@@ -103,8 +106,10 @@ int time_span_parse(const char *text, int64_t *ret_start, int64_t *ret_end, stru
 	*ret_end = INT64_MAX;
 	if (!slash || (slash != text && !take_time(text, (size_t)(slash - text), ret_start)) ||
 	    (slash[1] && !take_time(slash + 1, strlen(slash + 1), ret_end)))
-		return error_set(err, EINVAL, "Cannot read the times '%s': write [start]/[end], in ns or with ns, us, ms or s, "
-					      "as in 1.5s/2s", text);
+		return error_set(err, EINVAL,
+				 "Cannot read the times '%s': write [start]/[end], in ns or with ns, us, ms or s, "
+				 "as in 1.5s/2s",
+				 text);
 	if (*ret_start > *ret_end)
 		return error_set(err, EINVAL, "'%s' ends before it starts", text);
 	return 0;

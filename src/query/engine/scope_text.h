@@ -11,7 +11,9 @@
 
 /* "3", "2-5", "7-", "-4", and lists of these. */
 struct number_list {
-	struct { uint64_t first, last; } spans[NUMBER_LIST_MAX];
+	struct {
+		uint64_t first, last;
+	} spans[NUMBER_LIST_MAX];
 	size_t count;
 };
 
@@ -26,7 +28,7 @@ int pattern_matches(const char *pattern, const char *text, size_t len);
 
 struct range_filter {
 	char *name;
-	char *domain;                /* NULL: the default domain */
+	char *domain; /* NULL: the default domain */
 	int has_indices;
 	struct number_list indices;
 };

@@ -7,8 +7,8 @@
 #include "query/internal.h"
 
 static const struct listed_family *const families[] = {
-	&string_family, &mapped_family, &callchain_family, &fact_family, &enum_family, &note_family,
-	&other_family, /* names of imported files: after all of our own */
+	&string_family, &mapped_family, &callchain_family, &fact_family,
+	&enum_family,   &note_family,   &other_family, /* names of imported files: after all of our own */
 };
 #define FAMILIES COUNT_OF(families)
 

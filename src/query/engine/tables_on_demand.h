@@ -8,7 +8,7 @@ struct query;
 
 struct listed_family {
 	const char *(*name)(struct query *q, unsigned i); /* NULL behind the last */
-	int (*make)(struct query *q, unsigned i); /* an SQLite result code */
+	int (*make)(struct query *q, unsigned i);         /* an SQLite result code */
 };
 
 extern const struct listed_family mapped_family;    /* mapped_vtab.c */
@@ -16,8 +16,8 @@ extern const struct listed_family string_family;    /* string_ids.c */
 extern const struct listed_family callchain_family; /* callchains.c */
 extern const struct listed_family fact_family;      /* facts.c */
 extern const struct listed_family note_family;
-extern const struct listed_family enum_family;      /* facts_enums.c */
-extern const struct listed_family other_family;     /* nsys/unrecorded.c */
+extern const struct listed_family enum_family;  /* facts_enums.c */
+extern const struct listed_family other_family; /* nsys/unrecorded.c */
 
 /* Database of SQLite that a table belongs in. */
 const char *listed_schema(int has_rows);

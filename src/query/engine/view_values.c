@@ -11,8 +11,8 @@ static const char *const words[VIEW_WORD_COUNT] = {
 #define MEMORY_KIND_ELSEWHERE(number, NAME, word, text) [WORD_MEMORY + number] = text,
 #define SYNC_KIND(number, NAME, word, text, ...) [WORD_SYNC + number] = text,
 #include "fmt/gpu_enums.def"
-	[WORD_RUNTIME] = "runtime", [WORD_DRIVER] = "driver",
-	[WORD_PUSH_POP] = "pushpop", [WORD_START_END] = "startend", [WORD_SLICE] = "slice",
+	[WORD_RUNTIME] = "runtime",    [WORD_DRIVER] = "driver", [WORD_PUSH_POP] = "pushpop",
+	[WORD_START_END] = "startend", [WORD_SLICE] = "slice",
 };
 
 const char *view_word_text(int64_t id)
@@ -40,9 +40,7 @@ int view_constant(const struct scan *s, const struct mapped_cell *cell, int64_t 
 		thread = index_find(&index->threads, s->track[TRACK_THREAD]);
 		*ret = thread ? thread[THREAD_TID] : 0;
 		return thread != NULL;
-	case VIEW_TRACK_THREAD:
-		*ret = index_thread_name(index, s->track[TRACK_THREAD]);
-		return *ret != 0;
+	case VIEW_TRACK_THREAD: *ret = index_thread_name(index, s->track[TRACK_THREAD]); return *ret != 0;
 	default: return 0;
 	}
 }

@@ -10,24 +10,25 @@
 enum view_value {
 	/* Of a whole track. */
 	VIEW_TRACK_PID,
-	VIEW_TRACK_PROCESS,   /* its name */
+	VIEW_TRACK_PROCESS, /* its name */
 	VIEW_TRACK_TID,
-	VIEW_TRACK_THREAD,    /* its name */
+	VIEW_TRACK_THREAD, /* its name */
 	/* Of rows. */
-	VIEW_PID,             /* of a process uid */
+	VIEW_PID, /* of a process uid */
 	VIEW_PROCESS,
-	VIEW_THREAD,          /* name of a thread uid */
+	VIEW_THREAD, /* name of a thread uid */
 	VIEW_COPY_KIND,
-	VIEW_MEMORY_KIND,     /* of CUPTI's number */
+	VIEW_MEMORY_KIND, /* of CUPTI's number */
 	VIEW_SYNC_KIND,
 	VIEW_API_KIND,
-	VIEW_FUNCTION,        /* name of a stack's innermost function */
+	VIEW_FUNCTION, /* name of a stack's innermost function */
 	VIEW_MODULE,
-	VIEW_BANDWIDTH        /* bytes per ns of row */
+	VIEW_BANDWIDTH /* bytes per ns of row */
 };
 
 /* Words that no row of the report has; their ids are between those of cuda_index.h and those of places in code. */
 #define STRING_ID_VIEW (((int64_t)1 << 49) + ((int64_t)1 << 40))
+/* clang-format off */
 enum view_word {
 	/* In the order of their numbers. */
 	WORD_COPY, WORD_COPY_LAST = WORD_COPY + GPU_COPY_UNIFIED_DTOD,
@@ -37,6 +38,7 @@ enum view_word {
 	WORD_PUSH_POP, WORD_START_END, WORD_SLICE,
 	VIEW_WORD_COUNT
 };
+/* clang-format on */
 
 /* NULL for ids that are none of these. */
 const char *view_word_text(int64_t id);

@@ -62,8 +62,7 @@ int group_table_find(struct group_table *t, const int64_t *key, uint8_t key_null
 	struct hash_probe at = hash_probe(hash_key(key, key_null));
 
 	while (hash_next(&t->index, &at))
-		if (t->groups[at.item].key_null == key_null &&
-		    memcmp(t->groups[at.item].key, key, sizeof(t->groups[0].key)) == 0) {
+		if (t->groups[at.item].key_null == key_null && memcmp(t->groups[at.item].key, key, sizeof(t->groups[0].key)) == 0) {
 			*ret = at.item;
 			return 0;
 		}
@@ -258,13 +257,12 @@ static int fold_batch(struct worker *w, struct scan *s, const struct grouping *g
 		return r;
 	w->cache.batch++;
 	for (uint32_t row = s->first; row < s->limit; row++) {
-		if (vector_is_null(b.value, row) ||
-		    (check && !(scan_row_visible(s, row) && scan_row_matches(s, row))))
+		if (vector_is_null(b.value, row) || (check && !(scan_row_visible(s, row) && scan_row_matches(s, row))))
 			continue;
 		TRY(cached_group(w, &b, row, &index));
 		group = &w->table.groups[index];
-		TRY(group_add_value(group, b.value->kind == VECTOR_REAL ?
-				    group_sortable(vector_value(b.value, row)) : vector_value(b.value, row)));
+		TRY(group_add_value(group, b.value->kind == VECTOR_REAL ? group_sortable(vector_value(b.value, row)) :
+									  vector_value(b.value, row)));
 	}
 	return 0;
 }
@@ -414,8 +412,7 @@ void group_figures(const struct grouping *g, const struct group *group, struct g
 		whole_figures(group, ret);
 	ret->average = average = (double)(ret->sum / (long double)group->count);
 	for (size_t i = 0; i < group->count; i++) {
-		difference = (g->value_kind == VECTOR_REAL ? group_real(value_at(group, i)) :
-							   (double)value_at(group, i)) - average;
+		difference = (g->value_kind == VECTOR_REAL ? group_real(value_at(group, i)) : (double)value_at(group, i)) - average;
 		squares += difference * difference;
 	}
 	ret->deviation = group->count > 1 ? sqrt(squares / (double)(group->count - 1)) : 0;

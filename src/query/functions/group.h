@@ -8,7 +8,7 @@
 
 struct group {
 	int64_t key[REQUEST_MAX_KEYS];
-	uint8_t key_null; /* a bit for each key that is null */
+	uint8_t key_null;  /* a bit for each key that is null */
 	uint8_t is_narrow; /* values are in `narrow`: all fit into half so far */
 	int64_t *values;
 	uint32_t *narrow;
@@ -22,7 +22,7 @@ struct group_table {
 	size_t count;
 	size_t cap;
 	struct hash_index index;
-	int narrow;      /* small values of new groups take half the memory: they are read by the functions below */
+	int narrow; /* small values of new groups take half the memory: they are read by the functions below */
 };
 
 /* The group with that key, made if it is new. -ENOMEM. */
@@ -59,8 +59,8 @@ struct group_figures {
 	int64_t whole_sum; /* valid for numbers unless sum_overflow */
 	int sum_overflow;
 	double average;
-	double deviation;  /* of a sample: divided by count - 1; 0 for one value */
-	int64_t least;     /* as stored in the group */
+	double deviation; /* of a sample: divided by count - 1; 0 for one value */
+	int64_t least;    /* as stored in the group */
 	int64_t largest;
 };
 

@@ -11,16 +11,18 @@
 #include "query/index/parallel.h"
 #include "query/engine/result.h"
 
+/* clang-format off */
 enum {
 	STATS_KEY, STATS_KEY2, STATS_KEY3, STATS_KEY4, STATS_KEY5, STATS_KEY6, STATS_COUNT, STATS_SUM, STATS_AVG, STATS_MED,
 	STATS_MIN, STATS_MAX, STATS_STDDEV, STATS_Q1, STATS_Q3, STATS_P90, STATS_P99,
 	STATS_SOURCE, STATS_KEYS, STATS_VALUE, STATS_FILTER
 };
+/* clang-format on */
 
-#define STATS_DECLARATION                                                                           \
-	"CREATE TABLE x(key, key2, key3, key4, key5, key6, count INTEGER, sum, avg REAL, "          \
-	"med REAL, min, max, "                                                                      \
-	"stddev REAL, q1 REAL, q3 REAL, p90 REAL, p99 REAL, source HIDDEN, keys HIDDEN, "           \
+#define STATS_DECLARATION \
+	"CREATE TABLE x(key, key2, key3, key4, key5, key6, count INTEGER, sum, avg REAL, " \
+	"med REAL, min, max, " \
+	"stddev REAL, q1 REAL, q3 REAL, p90 REAL, p99 REAL, source HIDDEN, keys HIDDEN, " \
 	"value HIDDEN, filter HIDDEN)"
 
 /* Ascending, as select_quantiles() wants them. */
@@ -41,8 +43,7 @@ struct stats_cursor {
 	unsigned wanted; /* bits of the quantiles the statement reads */
 };
 
-static int stats_connect(sqlite3 *db, void *aux, int argc, const char *const *argv, sqlite3_vtab **ret,
-			 char **error)
+static int stats_connect(sqlite3 *db, void *aux, int argc, const char *const *argv, sqlite3_vtab **ret, char **error)
 {
 	return function_connect(db, aux, STATS_DECLARATION, ret);
 }

@@ -20,20 +20,14 @@ struct span_set {
 	struct grouping ends;
 };
 
-enum {
-	UNION_KEY, UNION_COUNT = 4, UNION_TOTAL, UNION_BUSY, UNION_START, UNION_END,
-	UNION_SOURCE, UNION_KEYS, UNION_FILTER
-};
-#define UNION_DECLARATION                                                                   \
+enum { UNION_KEY, UNION_COUNT = 4, UNION_TOTAL, UNION_BUSY, UNION_START, UNION_END, UNION_SOURCE, UNION_KEYS, UNION_FILTER };
+#define UNION_DECLARATION \
 	"CREATE TABLE x(key, key2, key3, key4, count INTEGER, total INTEGER, busy INTEGER, " \
 	"start INTEGER, end INTEGER, source HIDDEN, keys HIDDEN, filter HIDDEN)"
 
-enum {
-	OVERLAP_KEY, OVERLAP_BUSY_A = 4, OVERLAP_BUSY_B, OVERLAP_BOTH,
-	OVERLAP_SOURCE, OVERLAP_KEYS, OVERLAP_FILTER_A, OVERLAP_FILTER_B
-};
-#define OVERLAP_DECLARATION                                                                 \
-	"CREATE TABLE x(key, key2, key3, key4, busy_a INTEGER, busy_b INTEGER, "             \
+enum { OVERLAP_KEY, OVERLAP_BUSY_A = 4, OVERLAP_BUSY_B, OVERLAP_BOTH, OVERLAP_SOURCE, OVERLAP_KEYS, OVERLAP_FILTER_A, OVERLAP_FILTER_B };
+#define OVERLAP_DECLARATION \
+	"CREATE TABLE x(key, key2, key3, key4, busy_a INTEGER, busy_b INTEGER, " \
 	"overlap INTEGER, source HIDDEN, keys HIDDEN, filter_a HIDDEN, filter_b HIDDEN)"
 
 struct interval_cursor {
@@ -125,8 +119,7 @@ static void release_set(struct span_set *set)
 	grouping_release(&set->ends);
 }
 
-static int load_side(struct grouping *g, struct query *q, const struct request *request, const char *column,
-		     struct error *err)
+static int load_side(struct grouping *g, struct query *q, const struct request *request, const char *column, struct error *err)
 {
 	int found = request_column(request->table, column, strlen(column), err);
 
@@ -142,8 +135,7 @@ static int load_side(struct grouping *g, struct query *q, const struct request *
 	return 0;
 }
 
-static int load_set(struct span_set *set, struct query *q, const char *source, const char *keys,
-		    const char *filter, struct error *err)
+static int load_set(struct span_set *set, struct query *q, const char *source, const char *keys, const char *filter, struct error *err)
 {
 	struct request request;
 	int r = request_parse(&request, q, source, keys, filter, err);
@@ -154,8 +146,7 @@ static int load_set(struct span_set *set, struct query *q, const char *source, c
 	/* Rows without an end must be left out on both sides. */
 	open = mapped_column_find(request.table, "open");
 	if (open >= 0 && request.condition_count < SCAN_MAX_CONDITIONS)
-		request.conditions[request.condition_count++] =
-			(struct condition){ (uint8_t)open, COMPARE_EQ, 0 };
+		request.conditions[request.condition_count++] = (struct condition){ (uint8_t)open, COMPARE_EQ, 0 };
 	TRY(load_side(&set->starts, q, &request, "start", err));
 	return load_side(&set->ends, q, &request, "end", err);
 }
@@ -228,14 +219,12 @@ static void measure(struct sweep a, struct sweep b, int64_t *busy_a, int64_t *bu
 	}
 }
 
-static int union_connect(sqlite3 *db, void *aux, int argc, const char *const *argv, sqlite3_vtab **ret,
-			 char **error)
+static int union_connect(sqlite3 *db, void *aux, int argc, const char *const *argv, sqlite3_vtab **ret, char **error)
 {
 	return function_connect(db, aux, UNION_DECLARATION, ret);
 }
 
-static int overlap_connect(sqlite3 *db, void *aux, int argc, const char *const *argv, sqlite3_vtab **ret,
-			   char **error)
+static int overlap_connect(sqlite3 *db, void *aux, int argc, const char *const *argv, sqlite3_vtab **ret, char **error)
 {
 	return function_connect(db, aux, OVERLAP_DECLARATION, ret);
 }
@@ -285,8 +274,7 @@ static int union_filter(sqlite3_vtab_cursor *base, int given, const char *text, 
 	return r < 0 ? function_fail(base, r, &err) : SQLITE_OK;
 }
 
-static int overlap_filter(sqlite3_vtab_cursor *base, int given, const char *text, int argc,
-			  sqlite3_value **argv)
+static int overlap_filter(sqlite3_vtab_cursor *base, int given, const char *text, int argc, sqlite3_value **argv)
 {
 	struct interval_cursor *c = (struct interval_cursor *)base;
 	struct query *q = ((struct function_vtab *)base->pVtab)->q;
@@ -360,11 +348,12 @@ static int overlap_column(sqlite3_vtab_cursor *base, sqlite3_context *context, i
 }
 
 /* Both open and close alike. */
-#define INTERVAL_MODULE(prefix)                                                                  \
-	{ .iVersion = 1, .xConnect = prefix##_connect, .xBestIndex = prefix##_best_index,        \
-	  .xDisconnect = vtab_disconnect, .xOpen = interval_open, .xClose = interval_close,      \
-	  .xFilter = prefix##_filter, .xNext = list_next, .xEof = list_eof,                      \
-	  .xColumn = prefix##_column, .xRowid = list_rowid }
+#define INTERVAL_MODULE(prefix) \
+	{ \
+		.iVersion = 1, .xConnect = prefix##_connect, .xBestIndex = prefix##_best_index, .xDisconnect = vtab_disconnect, \
+		.xOpen = interval_open, .xClose = interval_close, .xFilter = prefix##_filter, .xNext = list_next, .xEof = list_eof, \
+		.xColumn = prefix##_column, .xRowid = list_rowid \
+	}
 
 const sqlite3_module interval_union_module = INTERVAL_MODULE(union);
 

@@ -26,8 +26,7 @@ static int unknown_table(struct query *q, const char *name, struct error *err)
 		nearest_offer(&nearest, call_tables[i]->name, strlen(call_tables[i]->name));
 	for (unsigned i = 0; i < view_table_count; i++)
 		nearest_offer(&nearest, view_tables[i]->name, strlen(view_tables[i]->name));
-	return error_set(err, EINVAL, "There is no table '%s'.%s", name,
-			 nearest_hint(&nearest, "", hint, sizeof(hint)));
+	return error_set(err, EINVAL, "There is no table '%s'.%s", name, nearest_hint(&nearest, "", hint, sizeof(hint)));
 }
 
 int request_column(const struct mapped_table *table, const char *name, size_t len, struct error *err)
@@ -49,8 +48,7 @@ int request_column(const struct mapped_table *table, const char *name, size_t le
 
 		nearest_offer(&nearest, known, strlen(known));
 	}
-	return error_set(err, EINVAL, "%s has no column '%s'.%s", table->name, word,
-			 nearest_hint(&nearest, "", hint, sizeof(hint)));
+	return error_set(err, EINVAL, "%s has no column '%s'.%s", table->name, word, nearest_hint(&nearest, "", hint, sizeof(hint)));
 }
 
 static int parse_keys(struct request *request, const char *keys, struct error *err)
@@ -82,7 +80,7 @@ static int parse_comparison(const char **text)
 		enum comparison comparison;
 	} signs[] = {
 		{ "<=", COMPARE_LE }, { ">=", COMPARE_GE }, { "!=", COMPARE_NE }, { "<>", COMPARE_NE },
-		{ "==", COMPARE_EQ }, { "=", COMPARE_EQ }, { "<", COMPARE_LT }, { ">", COMPARE_GT },
+		{ "==", COMPARE_EQ }, { "=", COMPARE_EQ },  { "<", COMPARE_LT },  { ">", COMPARE_GT },
 	};
 
 	*text += strspn(*text, " ");
@@ -105,8 +103,7 @@ static int parse_condition(struct request *request, const char **text, struct er
 	if (found < 0)
 		return found;
 	if (strncmp(request->table->columns[found].declaration, "INTEGER", 7) != 0)
-		return error_set(err, EINVAL, "The filter compares numbers; column %s has none",
-				 request->table->columns[found].name);
+		return error_set(err, EINVAL, "The filter compares numbers; column %s has none", request->table->columns[found].name);
 	c.column = (uint8_t)found;
 	*text += len;
 	found = parse_comparison(text);
@@ -114,8 +111,7 @@ static int parse_condition(struct request *request, const char **text, struct er
 	errno = 0;
 	c.value = strtoll(*text, &end, 0);
 	if (found < 0 || end == *text || errno)
-		return error_set(err, EINVAL, "Cannot read the filter at '%s': write column op number, joined by 'and'",
-				 begin);
+		return error_set(err, EINVAL, "Cannot read the filter at '%s': write column op number, joined by 'and'", begin);
 	*text = end;
 	request->conditions[request->condition_count++] = c;
 	return 0;
@@ -124,7 +120,7 @@ static int parse_condition(struct request *request, const char **text, struct er
 int request_parse_filter(struct request *request, const char *filter, struct error *err)
 {
 	request->condition_count = 0;
-	for (; filter && *filter; ) {
+	for (; filter && *filter;) {
 		filter += strspn(filter, " ,");
 		if (strncasecmp(filter, "and ", 4) == 0)
 			filter += 4;
@@ -138,8 +134,7 @@ int request_parse_filter(struct request *request, const char *filter, struct err
 	return 0;
 }
 
-int request_parse(struct request *ret, struct query *q, const char *table, const char *keys,
-		  const char *filter, struct error *err)
+int request_parse(struct request *ret, struct query *q, const char *table, const char *keys, const char *filter, struct error *err)
 {
 	struct stack_tree *ignored;
 
@@ -164,8 +159,7 @@ uint64_t request_piece_count(const struct request *request, struct query *q)
 	return pieces;
 }
 
-void request_piece(const struct request *request, struct query *q, uint64_t piece, unsigned *ret_source,
-		   size_t *ret_group)
+void request_piece(const struct request *request, struct query *q, uint64_t piece, unsigned *ret_source, size_t *ret_group)
 {
 	unsigned source = 0;
 	uint64_t groups = report_group_count(q->report, request->table->sources[0].table);

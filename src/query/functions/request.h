@@ -17,16 +17,14 @@ struct request {
 
 /* keys: comma list of columns, may be empty; "name#" folds the numbers in a name (fold.h). filter: "column op number and ..." with
  * op one of = != < <= > >=; NULL or empty for all rows. -EINVAL and a sentence. */
-int request_parse(struct request *ret, struct query *q, const char *table, const char *keys,
-		  const char *filter, struct error *err);
+int request_parse(struct request *ret, struct query *q, const char *table, const char *keys, const char *filter, struct error *err);
 int request_column(const struct mapped_table *table, const char *name, size_t len, struct error *err);
 /* Another filter in place of the one parsed before. */
 int request_parse_filter(struct request *request, const char *filter, struct error *err);
 
 /* Groups of all sources of a table, numbered through: pieces of work. */
 uint64_t request_piece_count(const struct request *request, struct query *q);
-void request_piece(const struct request *request, struct query *q, uint64_t piece, unsigned *ret_source,
-		   size_t *ret_group);
+void request_piece(const struct request *request, struct query *q, uint64_t piece, unsigned *ret_source, size_t *ret_group);
 
 /* Whether rows of the scan's current group have to be checked one by one. */
 int request_needs_row_check(const struct scan *s);

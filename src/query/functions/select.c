@@ -21,14 +21,12 @@ int64_t select_nth(int64_t *values, size_t count, size_t k)
 	return values[k];
 }
 
-void select_quantiles(int64_t *values, size_t count, const double *fractions, size_t fraction_count,
-		      struct quantile *ret)
+void select_quantiles(int64_t *values, size_t count, const double *fractions, size_t fraction_count, struct quantile *ret)
 {
 	wide_select_quantiles(values, count, fractions, fraction_count, ret);
 }
 
-void select_quantiles_narrow(uint32_t *values, size_t count, const double *fractions, size_t fraction_count,
-			     struct quantile *ret)
+void select_quantiles_narrow(uint32_t *values, size_t count, const double *fractions, size_t fraction_count, struct quantile *ret)
 {
 	narrow_select_quantiles(values, count, fractions, fraction_count, ret);
 }

@@ -19,9 +19,7 @@ struct quantile {
 };
 
 /* Fills ret[i] for fractions[i]; fractions must ascend. Reorders values. */
-void select_quantiles(int64_t *values, size_t count, const double *fractions, size_t fraction_count,
-		      struct quantile *ret);
-void select_quantiles_narrow(uint32_t *values, size_t count, const double *fractions, size_t fraction_count,
-			     struct quantile *ret);
+void select_quantiles(int64_t *values, size_t count, const double *fractions, size_t fraction_count, struct quantile *ret);
+void select_quantiles_narrow(uint32_t *values, size_t count, const double *fractions, size_t fraction_count, struct quantile *ret);
 
 #endif

@@ -86,8 +86,7 @@ static void SELECT_NAME(select_quantiles)(SELECT_TYPE *values, size_t count, con
 		SELECT_NAME(select_range)(values + done, 0, (ptrdiff_t)(count - done) - 1, (ptrdiff_t)(k - done));
 		ret[i].low = values[k];
 		ret[i].between = place - (double)k > 0 ? place - (double)k : 0;
-		ret[i].high = ret[i].between > 0 && k + 1 < count ?
-			      SELECT_NAME(smallest)(values + k + 1, count - k - 1) : ret[i].low;
+		ret[i].high = ret[i].between > 0 && k + 1 < count ? SELECT_NAME(smallest)(values + k + 1, count - k - 1) : ret[i].low;
 		done = k;
 	}
 }

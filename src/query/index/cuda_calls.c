@@ -15,7 +15,8 @@
 #define RANK_BITS 64u
 
 static const uint8_t call_columns[CALL_COLUMNS] = {
-	[CALL_COLUMN_START] = COLUMN_CUDA_API_START, [CALL_COLUMN_END] = COLUMN_CUDA_API_END,
+	[CALL_COLUMN_START] = COLUMN_CUDA_API_START,
+	[CALL_COLUMN_END] = COLUMN_CUDA_API_END,
 	[CALL_COLUMN_NAME] = COLUMN_CUDA_API_NAME,
 };
 
@@ -57,9 +58,11 @@ static int list_groups(struct loading *l, enum table_id table)
 		const int64_t *track = index_find(&l->q->index.tracks, report_group(l->q->report, table, g)->track);
 
 		if (track && track[TRACK_KIND] == table_tracks(table)->kind)
-			l->pieces[l->piece_count++] = (struct work_piece){ .table = table, .group = g,
-				.correlation = (uint8_t)table_column(table, ROLE_WORK), .process = track[TRACK_PROCESS],
-				.least = UINT32_MAX };
+			l->pieces[l->piece_count++] = (struct work_piece){ .table = table,
+									   .group = g,
+									   .correlation = (uint8_t)table_column(table, ROLE_WORK),
+									   .process = track[TRACK_PROCESS],
+									   .least = UINT32_MAX };
 	}
 	return 0;
 }
@@ -282,7 +285,7 @@ static uint32_t call_number(const struct cuda_process *p, int64_t correlation)
 		word &= (1ull << number % RANK_BITS) - 1;
 		return p->first + p->ranks[number / RANK_BITS] + (uint32_t)__builtin_popcountll(word);
 	}
-	for (high = p->work; low < high; ) {
+	for (high = p->work; low < high;) {
 		middle = low + (high - low) / 2;
 		if ((int64_t)p->sorted[middle] < correlation)
 			low = middle + 1;
@@ -296,8 +299,7 @@ uint32_t cuda_call_find(const struct cuda_calls *c, const struct cuda_process *p
 {
 	uint32_t call = call_number(p, correlation);
 
-	return call != CUDA_NO_CALL && atomic_load_explicit(&c->rows[call], memory_order_relaxed) == CUDA_NO_CALL ?
-	       CUDA_NO_CALL : call;
+	return call != CUDA_NO_CALL && atomic_load_explicit(&c->rows[call], memory_order_relaxed) == CUDA_NO_CALL ? CUDA_NO_CALL : call;
 }
 
 static int find_work(struct loading *l)
@@ -356,16 +358,15 @@ static void claim(struct cuda_calls *c, uint32_t call, uint32_t row)
 {
 	uint32_t before = atomic_load_explicit(&c->rows[call], memory_order_relaxed);
 
-	while (row < before && !atomic_compare_exchange_weak_explicit(&c->rows[call], &before, row, memory_order_relaxed,
-								      memory_order_relaxed))
+	while (row < before &&
+	       !atomic_compare_exchange_weak_explicit(&c->rows[call], &before, row, memory_order_relaxed, memory_order_relaxed))
 		;
 }
 
 static int claim_group(const struct loading *l, size_t group)
 {
 	struct cuda_calls *c = l->calls;
-	const struct cuda_process *p = c->group_tracks[group] ?
-				       cuda_calls_process(c, c->group_tracks[group][TRACK_PROCESS]) : NULL;
+	const struct cuda_process *p = c->group_tracks[group] ? cuda_calls_process(c, c->group_tracks[group][TRACK_PROCESS]) : NULL;
 	uint32_t rows = group_rows(c, group), call;
 	int64_t *values = p ? malloc((rows + 1) * sizeof(*values)) : NULL;
 	int r = !p ? 0 : values ? 0 : -ENOMEM;
@@ -398,16 +399,14 @@ static int claim_groups(void *context, unsigned worker)
 
 int cuda_group_calls(struct query *q, const struct cuda_calls *c, size_t group, uint32_t *ret)
 {
-	const struct cuda_process *p = c->group_tracks[group] ?
-				       cuda_calls_process(c, c->group_tracks[group][TRACK_PROCESS]) : NULL;
+	const struct cuda_process *p = c->group_tracks[group] ? cuda_calls_process(c, c->group_tracks[group][TRACK_PROCESS]) : NULL;
 	uint32_t rows = group_rows(c, group);
 	int64_t *values = malloc((rows + 1) * sizeof(*values));
 	int r = values ? report_column(q->report, TABLE_CUDA_API, group, COLUMN_CUDA_API_CORRELATION, values, NULL) : -ENOMEM;
 
 	for (uint32_t i = 0; r >= 0 && i < rows; i++) {
 		ret[i] = p && is_correlation(values[i]) ? call_number(p, values[i]) : CUDA_NO_CALL;
-		if (ret[i] != CUDA_NO_CALL &&
-		    atomic_load_explicit(&c->rows[ret[i]], memory_order_relaxed) != c->group_first[group] + i)
+		if (ret[i] != CUDA_NO_CALL && atomic_load_explicit(&c->rows[ret[i]], memory_order_relaxed) != c->group_first[group] + i)
 			ret[i] = CUDA_NO_CALL;
 	}
 	free(values);

@@ -18,11 +18,11 @@ struct cuda_process {
 	int64_t uid;
 	uint32_t least;
 	uint32_t largest;
-	uint32_t first;      /* its first call */
-	uint64_t *bits;      /* by correlation - least */
-	uint32_t *ranks;     /* by word of bits: those set before it */
-	uint32_t *sorted;    /* where bits is NULL */
-	size_t work;         /* rows of GPU work; for the list: how many are different */
+	uint32_t first;   /* its first call */
+	uint64_t *bits;   /* by correlation - least */
+	uint32_t *ranks;  /* by word of bits: those set before it */
+	uint32_t *sorted; /* where bits is NULL */
+	size_t work;      /* rows of GPU work; for the list: how many are different */
 };
 
 /* Numbers that are near each other take half: blocks have a number that theirs are told from. */
@@ -36,12 +36,12 @@ struct call_column {
 /* By call: a number from 0, in the order of processes and correlations. */
 struct cuda_calls {
 	uint32_t count;
-	_Atomic uint32_t *rows;   /* in CUDA_API; CUDA_NO_CALL: the call of that work was not recorded */
+	_Atomic uint32_t *rows; /* in CUDA_API; CUDA_NO_CALL: the call of that work was not recorded */
 	struct call_column columns[CALL_COLUMNS];
-	unsigned parts;           /* that are loaded */
-	size_t group_count;       /* of CUDA_API */
-	uint32_t *group_first;    /* row; group_count + 1 of them */
-	const int64_t **group_tracks; /* rows of the index; NULL where there is none */
+	unsigned parts;                 /* that are loaded */
+	size_t group_count;             /* of CUDA_API */
+	uint32_t *group_first;          /* row; group_count + 1 of them */
+	const int64_t **group_tracks;   /* rows of the index; NULL where there is none */
 	struct cuda_process *processes; /* by uid */
 	size_t process_count;
 };

@@ -14,9 +14,10 @@
 #define SHAPE_LAST COLUMN_CUDA_LAUNCH_BLOCK_Z
 #define SHAPE_WIDTH (SHAPE_LAST - SHAPE_FIRST + 2)
 #define VM_ID ((int64_t)1 << 48)
-#define FAULT_OF_CPU 3 /* CUPTI's counter of unified memory */
+#define FAULT_OF_CPU 3    /* CUPTI's counter of unified memory */
 #define API_NAME_MAX 4096 /* names that are kept; CUPTI has some hundreds */
 
+/* clang-format off */
 static const char *const labels[LABEL_COUNT] = {
 	[LABEL_EMPTY_LIST] = "[]",
 	[LABEL_GRAPH_CREATED] = "CUDA graph creation",
@@ -33,6 +34,7 @@ static const char *const labels[LABEL_COUNT] = {
 #define OVERHEAD_KIND(number, NAME, word, text) [LABEL_OVERHEAD_##NAME] = text,
 #include "fmt/gpu_enums.def"
 };
+/* clang-format on */
 
 static int allocate(struct index_table *t, unsigned width, uint64_t rows)
 {
@@ -97,8 +99,8 @@ static int number_shapes(struct cuda_index *x)
 
 static int load_launches(struct cuda_index *x, struct report *report)
 {
-	static const uint8_t columns[] = { COLUMN_CUDA_FUNCTION_ID, COLUMN_CUDA_FUNCTION_NAME,
-					   COLUMN_CUDA_FUNCTION_SHORT_NAME, COLUMN_CUDA_FUNCTION_MANGLED };
+	static const uint8_t columns[] = { COLUMN_CUDA_FUNCTION_ID, COLUMN_CUDA_FUNCTION_NAME, COLUMN_CUDA_FUNCTION_SHORT_NAME,
+					   COLUMN_CUDA_FUNCTION_MANGLED };
 	struct launch_loader l = { x, report_row_count(report, TABLE_CUDA_LAUNCH) };
 	int r = index_load(&x->functions, report, TABLE_CUDA_FUNCTION, FUNCTION_WIDTH, columns);
 
@@ -156,8 +158,8 @@ enum { NAMED_PROCESS, NAMED_HANDLE, NAMED_TYPE, NAMED_KIND, NAMED_NAME, NAMED_WI
 
 static int load_named(struct index_table *named, struct report *report)
 {
-	static const uint8_t columns[] = { COLUMN_NVTX_RESOURCE_PROCESS, COLUMN_NVTX_RESOURCE_IDENTIFIER, COLUMN_NVTX_RESOURCE_IDENTIFIER_TYPE,
-					   COLUMN_NVTX_RESOURCE_KIND, COLUMN_NVTX_RESOURCE_NAME };
+	static const uint8_t columns[] = { COLUMN_NVTX_RESOURCE_PROCESS, COLUMN_NVTX_RESOURCE_IDENTIFIER,
+					   COLUMN_NVTX_RESOURCE_IDENTIFIER_TYPE, COLUMN_NVTX_RESOURCE_KIND, COLUMN_NVTX_RESOURCE_NAME };
 	int r = index_load(named, report, TABLE_NVTX_RESOURCE, NAMED_WIDTH, columns);
 	size_t kept = 0;
 
@@ -194,16 +196,16 @@ static int name_streams(struct cuda_index *x, struct report *report)
 
 static int load_streams(struct cuda_index *x, struct report *report)
 {
-	static const uint8_t device_columns[] = { COLUMN_CUDA_DEVICE_PROCESS, COLUMN_CUDA_DEVICE_ID,
-						  COLUMN_CUDA_DEVICE_GPU };
-	static const uint8_t context_columns[] = { COLUMN_CUDA_CONTEXT_UID, COLUMN_CUDA_CONTEXT_PROCESS,
-						   COLUMN_CUDA_CONTEXT_ID, COLUMN_CUDA_CONTEXT_DEVICE,
-						   COLUMN_CUDA_CONTEXT_PARENT, COLUMN_CUDA_CONTEXT_GREEN };
+	static const uint8_t device_columns[] = { COLUMN_CUDA_DEVICE_PROCESS, COLUMN_CUDA_DEVICE_ID, COLUMN_CUDA_DEVICE_GPU };
+	static const uint8_t context_columns[] = { COLUMN_CUDA_CONTEXT_UID,    COLUMN_CUDA_CONTEXT_PROCESS, COLUMN_CUDA_CONTEXT_ID,
+						   COLUMN_CUDA_CONTEXT_DEVICE, COLUMN_CUDA_CONTEXT_PARENT,  COLUMN_CUDA_CONTEXT_GREEN };
 	/* The two before the last are put in behind; the last, a handle, becomes a name. */
+	/* clang-format off */
 	static const uint8_t stream_columns[] = { COLUMN_CUDA_STREAM_UID, COLUMN_CUDA_STREAM_PROCESS,
 						  COLUMN_CUDA_STREAM_ID, COLUMN_CUDA_STREAM_CONTEXT,
 						  COLUMN_CUDA_STREAM_DEVICE, COLUMN_CUDA_STREAM_UID,
 						  COLUMN_CUDA_STREAM_UID, COLUMN_CUDA_STREAM_HANDLE };
+	/* clang-format on */
 	struct index_table contexts = { 0 };
 	int r;
 
@@ -225,8 +227,8 @@ static int load_streams(struct cuda_index *x, struct report *report)
 /* nsys's ids of types: VM, then a number of the source, then the GPU. */
 static int load_metrics(struct cuda_index *x, struct report *report)
 {
-	static const uint8_t columns[] = { COLUMN_GPU_METRIC_TRACK, COLUMN_GPU_METRIC_GPU, COLUMN_GPU_METRIC_SOURCE,
-					   COLUMN_GPU_METRIC_ID, COLUMN_GPU_METRIC_TRACK };
+	static const uint8_t columns[] = { COLUMN_GPU_METRIC_TRACK, COLUMN_GPU_METRIC_GPU, COLUMN_GPU_METRIC_SOURCE, COLUMN_GPU_METRIC_ID,
+					   COLUMN_GPU_METRIC_TRACK };
 	int r = index_load(&x->metrics, report, TABLE_GPU_METRIC, METRIC_WIDTH, columns);
 	int64_t *row;
 
@@ -338,8 +340,10 @@ int cuda_index_load(struct cuda_index **ret, struct report *report)
 
 static void release_tables(struct cuda_index *x)
 {
+	/* clang-format off */
 	struct index_table *all[] = { &x->launches, &x->functions, &x->streams, &x->contexts, &x->devices,
 				      &x->gpus, &x->metrics, &x->addresses, &x->api_names };
+	/* clang-format on */
 
 	for (size_t i = 0; i < COUNT_OF(all); i++)
 		free(all[i]->rows);

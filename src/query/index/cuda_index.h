@@ -30,6 +30,7 @@ enum { ADDRESS_NUMBER, ADDRESS_STRING, ADDRESS_WIDTH };
 
 /* Texts that no row of the report has. They have ids in StringIds, above all strings and blobs. */
 #define STRING_ID_MADE ((int64_t)1 << 49)
+/* clang-format off */
 enum made_label {
 	LABEL_EMPTY_LIST,
 	LABEL_GRAPH_CREATED, LABEL_GRAPH_CLONED, LABEL_GRAPH_MADE_EXECUTABLE,
@@ -40,21 +41,22 @@ enum made_label {
 #include "fmt/gpu_enums.def"
 	LABEL_COUNT
 };
+/* clang-format on */
 
 struct cuda_index {
 	struct index_table launches;
 	struct index_table functions;
-	struct index_table streams;    /* by uid */
-	struct index_table contexts;   /* by uid */
-	struct index_table devices;    /* by process and id */
-	struct index_table gpus;       /* by uid */
-	struct index_table metrics;    /* by track */
-	struct index_table api_names;  /* those that are printed otherwise */
-	struct index_table addresses;  /* of instructions that are in no frame: where CPUs had a fault */
-	char **texts;                  /* of ids STRING_ID_MADE + LABEL_COUNT ...: addresses, names of calls, then others */
+	struct index_table streams;   /* by uid */
+	struct index_table contexts;  /* by uid */
+	struct index_table devices;   /* by process and id */
+	struct index_table gpus;      /* by uid */
+	struct index_table metrics;   /* by track */
+	struct index_table api_names; /* those that are printed otherwise */
+	struct index_table addresses; /* of instructions that are in no frame: where CPUs had a fault */
+	char **texts;                 /* of ids STRING_ID_MADE + LABEL_COUNT ...: addresses, names of calls, then others */
 	size_t text_count;
 	size_t text_cap;
-	int uses_labels;               /* some row shows a label */
+	int uses_labels; /* some row shows a label */
 };
 
 /* -ENOMEM. */

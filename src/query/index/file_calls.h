@@ -3,13 +3,7 @@
 #ifndef SONDE_QUERY_INDEX_FILE_CALLS_H
 #define SONDE_QUERY_INDEX_FILE_CALLS_H
 
-enum file_call {
-	FILE_CALL_OTHER = 0,
-	FILE_CALL_OPEN = 1,
-	FILE_CALL_CLOSE = 2,
-	FILE_CALL_READ = 3,
-	FILE_CALL_WRITE = 4
-};
+enum file_call { FILE_CALL_OTHER = 0, FILE_CALL_OPEN = 1, FILE_CALL_CLOSE = 2, FILE_CALL_READ = 3, FILE_CALL_WRITE = 4 };
 
 enum file_call file_call_of(const char *name);
 

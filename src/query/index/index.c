@@ -12,7 +12,7 @@
 #define GLOBAL_VM 1 /* the machine, where nothing else is told */
 #define GLOBAL_MASK 0xffffff
 #define FILE_CALL_MAX 2048 /* names; the recorder knows some hundreds of functions */
-#define ORIGIN_FORK 2 /* enum wire_origin */
+#define ORIGIN_FORK 2      /* enum wire_origin */
 
 static int compare_rows(const void *a, const void *b, void *width)
 {
@@ -68,8 +68,7 @@ static int allocate(struct index_table *t, unsigned width, uint64_t rows)
 
 /* Copies one group of `columns` into the table; a damaged group is left out, which the
  * report says in its notes. */
-static int load_group(struct index_table *t, struct report *report, enum table_id table, size_t group,
-		      const uint8_t *columns)
+static int load_group(struct index_table *t, struct report *report, enum table_id table, size_t group, const uint8_t *columns)
 {
 	uint32_t rows = report_group(report, table, group)->rows;
 	int64_t *values = malloc(rows * sizeof(*values));
@@ -88,8 +87,7 @@ static int load_group(struct index_table *t, struct report *report, enum table_i
 	return r == -ENOMEM ? r : 0;
 }
 
-int index_load(struct index_table *t, struct report *report, enum table_id table, unsigned width,
-	       const uint8_t *columns)
+int index_load(struct index_table *t, struct report *report, enum table_id table, unsigned width, const uint8_t *columns)
 {
 	uint64_t rows = 0;
 
@@ -125,9 +123,8 @@ static int tell_machine(void *context, const int64_t *values, uint32_t present)
 
 static int load_processes(struct query_index *x, struct report *report)
 {
-	static const uint8_t columns[] = { COLUMN_PROCESS_UID, COLUMN_PROCESS_PID, COLUMN_PROCESS_NAME,
-					   COLUMN_PROCESS_PARENT, COLUMN_PROCESS_ORIGIN, COLUMN_PROCESS_MACHINE,
-					   COLUMN_PROCESS_START };
+	static const uint8_t columns[] = { COLUMN_PROCESS_UID,    COLUMN_PROCESS_PID,     COLUMN_PROCESS_NAME, COLUMN_PROCESS_PARENT,
+					   COLUMN_PROCESS_ORIGIN, COLUMN_PROCESS_MACHINE, COLUMN_PROCESS_START };
 	int r = index_load(&x->processes, report, TABLE_PROCESS, PROCESS_WIDTH, columns);
 	int64_t *life;
 
@@ -151,8 +148,8 @@ static int load_processes(struct query_index *x, struct report *report)
 
 static int load_threads(struct query_index *x, struct report *report)
 {
-	static const uint8_t columns[] = { COLUMN_THREAD_UID, COLUMN_THREAD_PROCESS, COLUMN_THREAD_TID,
-					   COLUMN_THREAD_NAME, COLUMN_THREAD_START };
+	static const uint8_t columns[] = { COLUMN_THREAD_UID, COLUMN_THREAD_PROCESS, COLUMN_THREAD_TID, COLUMN_THREAD_NAME,
+					   COLUMN_THREAD_START };
 	int r = index_load(&x->threads, report, TABLE_THREAD, THREAD_WIDTH, columns);
 	int64_t *life;
 
@@ -174,8 +171,8 @@ static int load_threads(struct query_index *x, struct report *report)
 /* Names given to threads, in the order in which they were given. */
 static int load_given_names(struct query_index *x, struct report *report)
 {
-	static const uint8_t columns[] = { COLUMN_THREAD_NAME_PROCESS, COLUMN_THREAD_NAME_TID,
-					   COLUMN_THREAD_NAME_TIME, COLUMN_THREAD_NAME_NAME };
+	static const uint8_t columns[] = { COLUMN_THREAD_NAME_PROCESS, COLUMN_THREAD_NAME_TID, COLUMN_THREAD_NAME_TIME,
+					   COLUMN_THREAD_NAME_NAME };
 
 	TRY(index_load(&x->given_names, report, TABLE_THREAD_NAME, GIVEN_WIDTH, columns));
 	for (size_t i = 0; i < x->given_names.count; i++)
@@ -186,10 +183,9 @@ static int load_given_names(struct query_index *x, struct report *report)
 
 static int load_payload_schemas(struct query_index *x, struct report *report)
 {
-	static const uint8_t schema_columns[] = {
-		COLUMN_NVTX_SCHEMA_PROCESS, COLUMN_NVTX_SCHEMA_DOMAIN, COLUMN_NVTX_SCHEMA_ID,
-		COLUMN_NVTX_SCHEMA_TYPE, COLUMN_NVTX_SCHEMA_SIZE, COLUMN_NVTX_SCHEMA_ALIGN
-	};
+	static const uint8_t schema_columns[] = { COLUMN_NVTX_SCHEMA_PROCESS, COLUMN_NVTX_SCHEMA_DOMAIN, COLUMN_NVTX_SCHEMA_ID,
+						  COLUMN_NVTX_SCHEMA_TYPE,    COLUMN_NVTX_SCHEMA_SIZE,   COLUMN_NVTX_SCHEMA_ALIGN };
+	/* clang-format off */
 	static const uint8_t columns[] = {
 		COLUMN_NVTX_SCHEMA_ENTRY_PROCESS, COLUMN_NVTX_SCHEMA_ENTRY_DOMAIN,
 		COLUMN_NVTX_SCHEMA_ENTRY_SCHEMA, COLUMN_NVTX_SCHEMA_ENTRY_INDEX,
@@ -197,6 +193,7 @@ static int load_payload_schemas(struct query_index *x, struct report *report)
 		COLUMN_NVTX_SCHEMA_ENTRY_OFFSET, COLUMN_NVTX_SCHEMA_ENTRY_DETAIL,
 		COLUMN_NVTX_SCHEMA_ENTRY_FLAGS
 	};
+	/* clang-format on */
 
 	TRY(index_load(&x->payload_schemas, report, TABLE_NVTX_SCHEMA, SCHEMA_WIDTH, schema_columns));
 	TRY(index_load(&x->payload_entries, report, TABLE_NVTX_SCHEMA_ENTRY, ENTRY_WIDTH, columns));
@@ -207,10 +204,8 @@ static int load_payload_schemas(struct query_index *x, struct report *report)
 
 static int load_registered(struct query_index *x, struct report *report)
 {
-	static const uint8_t columns[] = { COLUMN_NVTX_STRING_PROCESS, COLUMN_NVTX_STRING_ID,
-					   COLUMN_NVTX_STRING_NAME };
-	static const uint8_t handle_columns[] = { COLUMN_NVTX_STRING_PROCESS, COLUMN_NVTX_STRING_HANDLE,
-						  COLUMN_NVTX_STRING_NAME };
+	static const uint8_t columns[] = { COLUMN_NVTX_STRING_PROCESS, COLUMN_NVTX_STRING_ID, COLUMN_NVTX_STRING_NAME };
+	static const uint8_t handle_columns[] = { COLUMN_NVTX_STRING_PROCESS, COLUMN_NVTX_STRING_HANDLE, COLUMN_NVTX_STRING_NAME };
 
 	TRY(index_load(&x->registered, report, TABLE_NVTX_STRING, REGISTERED_WIDTH, columns));
 	TRY(index_load(&x->handles, report, TABLE_NVTX_STRING, REGISTERED_WIDTH, handle_columns));
@@ -221,8 +216,7 @@ static int load_registered(struct query_index *x, struct report *report)
 
 int index_load_args(struct query_index *x, struct report *report)
 {
-	static const uint8_t columns[] = { COLUMN_ARG_SET, COLUMN_ARG_KEY, COLUMN_ARG_BLOB, COLUMN_ARG_SCHEMA,
-					   COLUMN_ARG_INTEGER };
+	static const uint8_t columns[] = { COLUMN_ARG_SET, COLUMN_ARG_KEY, COLUMN_ARG_BLOB, COLUMN_ARG_SCHEMA, COLUMN_ARG_INTEGER };
 
 	if (x->args_loaded)
 		return 0;
@@ -295,11 +289,11 @@ int64_t index_file_call(const struct query_index *x, int64_t name)
 
 static int load_payload_enums(struct query_index *x, struct report *report)
 {
-	static const uint8_t columns[] = { COLUMN_NVTX_ENUM_PROCESS, COLUMN_NVTX_ENUM_DOMAIN,
-					   COLUMN_NVTX_ENUM_SCHEMA, COLUMN_NVTX_ENUM_SIZE };
+	static const uint8_t columns[] = { COLUMN_NVTX_ENUM_PROCESS, COLUMN_NVTX_ENUM_DOMAIN, COLUMN_NVTX_ENUM_SCHEMA,
+					   COLUMN_NVTX_ENUM_SIZE };
 	static const uint8_t label_columns[] = { COLUMN_NVTX_ENUM_ENTRY_PROCESS, COLUMN_NVTX_ENUM_ENTRY_DOMAIN,
-						 COLUMN_NVTX_ENUM_ENTRY_SCHEMA, COLUMN_NVTX_ENUM_ENTRY_VALUE,
-						 COLUMN_NVTX_ENUM_ENTRY_NAME, COLUMN_NVTX_ENUM_ENTRY_IS_FLAG };
+						 COLUMN_NVTX_ENUM_ENTRY_SCHEMA,  COLUMN_NVTX_ENUM_ENTRY_VALUE,
+						 COLUMN_NVTX_ENUM_ENTRY_NAME,    COLUMN_NVTX_ENUM_ENTRY_IS_FLAG };
 
 	TRY(index_load(&x->payload_enums, report, TABLE_NVTX_ENUM, ENUM_WIDTH, columns));
 	TRY(index_load(&x->payload_labels, report, TABLE_NVTX_ENUM_ENTRY, LABEL_WIDTH, label_columns));
@@ -310,10 +304,10 @@ static int load_payload_enums(struct query_index *x, struct report *report)
 
 static int load_tracks_and_domains(struct query_index *x, struct report *report)
 {
-	static const uint8_t track_columns[] = { COLUMN_TRACK_ID, COLUMN_TRACK_KIND, COLUMN_TRACK_PROCESS,
+	static const uint8_t track_columns[] = { COLUMN_TRACK_ID,     COLUMN_TRACK_KIND,   COLUMN_TRACK_PROCESS,
 						 COLUMN_TRACK_THREAD, COLUMN_TRACK_DOMAIN, COLUMN_TRACK_DEPTH };
-	static const uint8_t domain_columns[] = { COLUMN_NVTX_DOMAIN_UID, COLUMN_NVTX_DOMAIN_PROCESS,
-						  COLUMN_NVTX_DOMAIN_ID, COLUMN_NVTX_DOMAIN_NAME };
+	static const uint8_t domain_columns[] = { COLUMN_NVTX_DOMAIN_UID, COLUMN_NVTX_DOMAIN_PROCESS, COLUMN_NVTX_DOMAIN_ID,
+						  COLUMN_NVTX_DOMAIN_NAME };
 
 	TRY(index_load(&x->tracks, report, TABLE_TRACK, TRACK_WIDTH, track_columns));
 	TRY(index_load(&x->domains, report, TABLE_NVTX_DOMAIN, DOMAIN_WIDTH, domain_columns));
@@ -353,10 +347,12 @@ int query_index_load(struct query_index *ret, struct report *report, struct erro
 
 void query_index_release(struct query_index *x)
 {
+	/* clang-format off */
 	struct index_table *all[] = { &x->processes, &x->threads, &x->tracks, &x->domains,
 				      &x->pids, &x->tids, &x->given_names, &x->payload_schemas,
 				      &x->payload_entries, &x->payload_enums, &x->payload_labels,
 				      &x->registered, &x->handles, &x->file_calls, &x->args };
+	/* clang-format on */
 
 	for (size_t i = 0; i < COUNT_OF(all); i++)
 		free(all[i]->rows);
@@ -418,8 +414,7 @@ int64_t index_process_tid(const struct query_index *x, int64_t process_uid, int6
 {
 	const int64_t *process = index_find(&x->processes, process_uid);
 
-	return process ? global_id(process[PROCESS_MACHINE], process[PROCESS_PID], tid) :
-			 index_global_id(x, 0) | (tid & GLOBAL_MASK);
+	return process ? global_id(process[PROCESS_MACHINE], process[PROCESS_PID], tid) : index_global_id(x, 0) | (tid & GLOBAL_MASK);
 }
 
 int64_t index_global_pid(const struct query_index *x, int64_t process_uid)

@@ -24,12 +24,13 @@ enum { DOMAIN_UID, DOMAIN_PROCESS, DOMAIN_ID, DOMAIN_NAME, DOMAIN_WIDTH };
 /* Lives by the number the kernel gave: the last row of a number is its last life. */
 enum { LIFE_NUMBER, LIFE_START, LIFE_UID, LIFE_WIDTH };
 enum { GIVEN_PROCESS, GIVEN_TID, GIVEN_ORDER, GIVEN_NAME, GIVEN_WIDTH };
+/* clang-format off */
 enum { ENTRY_PROCESS, ENTRY_DOMAIN, ENTRY_SCHEMA, ENTRY_INDEX, ENTRY_TYPE, ENTRY_NAME, ENTRY_OFFSET,
        ENTRY_DETAIL, ENTRY_FLAGS, ENTRY_WIDTH };
+/* clang-format on */
 enum { SCHEMA_PROCESS, SCHEMA_DOMAIN, SCHEMA_ID, SCHEMA_TYPE, SCHEMA_SIZE, SCHEMA_ALIGN, SCHEMA_WIDTH };
 enum { ENUM_PROCESS, ENUM_DOMAIN, ENUM_SCHEMA, ENUM_SIZE, ENUM_WIDTH };
-enum { LABEL_PROCESS, LABEL_DOMAIN, LABEL_SCHEMA, LABEL_VALUE, LABEL_NAME, LABEL_IS_FLAG,
-       LABEL_WIDTH };
+enum { LABEL_PROCESS, LABEL_DOMAIN, LABEL_SCHEMA, LABEL_VALUE, LABEL_NAME, LABEL_IS_FLAG, LABEL_WIDTH };
 enum { REGISTERED_PROCESS, REGISTERED_ID, REGISTERED_NAME, REGISTERED_WIDTH };
 enum { FILE_CALL_NAME, FILE_CALL_KIND, FILE_CALL_WIDTH };
 enum { ARG_SET, ARG_ORDER, ARG_BLOB, ARG_SCHEMA, ARG_NUMBER, ARG_WIDTH };
@@ -41,9 +42,9 @@ struct query_index {
 	struct index_table threads;
 	struct index_table tracks;
 	struct index_table domains;
-	struct index_table pids;          /* LIFE_*: global pid -> process uid */
-	struct index_table tids;          /* LIFE_*: globalTid -> thread uid */
-	struct index_table given_names;   /* GIVEN_*: names a program gave its threads */
+	struct index_table pids;            /* LIFE_*: global pid -> process uid */
+	struct index_table tids;            /* LIFE_*: globalTid -> thread uid */
+	struct index_table given_names;     /* GIVEN_*: names a program gave its threads */
 	struct index_table payload_schemas; /* SCHEMA_* */
 	struct index_table payload_entries; /* ENTRY_*: their fields */
 	struct index_table payload_enums;   /* ENUM_*: enumerations, used like schemas */
@@ -53,15 +54,14 @@ struct query_index {
 	struct index_table file_calls;      /* FILE_CALL_*: what functions do with files, by string id */
 	struct index_table args;            /* ARG_*: payloads beyond an event's first; loaded when asked for */
 	int args_loaded;
-	struct cuda_index *cuda;            /* of reports with CUDA or GPU rows, else empty */
+	struct cuda_index *cuda; /* of reports with CUDA or GPU rows, else empty */
 };
 
 int query_index_load(struct query_index *ret, struct report *report, struct error *err);
 void query_index_release(struct query_index *index);
 
 /* The given columns of a whole table, in the order of the file; damaged groups are left out. -ENOMEM. */
-int index_load(struct index_table *ret, struct report *report, enum table_id table, unsigned width,
-	       const uint8_t *columns);
+int index_load(struct index_table *ret, struct report *report, enum table_id table, unsigned width, const uint8_t *columns);
 
 /* Sorts rows by their numbers. */
 void index_sort(struct index_table *t);

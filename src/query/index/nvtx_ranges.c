@@ -85,9 +85,12 @@ static void add_rows(struct nvtx_ranges *r, const int64_t *track, int64_t *const
 		}
 		if (parts[PART_END_THREAD][i] || parts[PART_END][i] < parts[PART_START][i])
 			continue;
-		r->ranges[r->count++] = (struct nvtx_range){
-			.start = parts[PART_START][i], .end = parts[PART_END][i], .track = track,
-			.name = parts[PART_NAME][i] > 0 && parts[PART_NAME][i] < UINT32_MAX ? (uint32_t)parts[PART_NAME][i] : 0 };
+		r->ranges[r->count++] = (struct nvtx_range){ .start = parts[PART_START][i],
+							     .end = parts[PART_END][i],
+							     .track = track,
+							     .name = parts[PART_NAME][i] > 0 && parts[PART_NAME][i] < UINT32_MAX ?
+									     (uint32_t)parts[PART_NAME][i] :
+									     0 };
 	}
 }
 
@@ -273,8 +276,8 @@ struct placing {
 };
 
 /* Calls of a group are in order of start: one walk along the ranges. */
-static void place_calls(struct nvtx_ranges *r, const struct range_thread *thread, const int64_t *starts,
-			const int64_t *ends, const uint32_t *calls, uint32_t rows)
+static void place_calls(struct nvtx_ranges *r, const struct range_thread *thread, const int64_t *starts, const int64_t *ends,
+			const uint32_t *calls, uint32_t rows)
 {
 	uint32_t at = rows ? last_begun(r, thread, starts[0]) : 0, behind = thread->first + thread->count;
 
@@ -345,9 +348,8 @@ static const int64_t *find_node(const struct nvtx_ranges *r, int64_t process, in
 static int place_nodes(struct nvtx_ranges *r, struct query *q)
 {
 	/* The place of the range is read from a column and replaced below. */
-	static const uint8_t columns[] = { COLUMN_CUDA_GRAPH_NODE_PROCESS, COLUMN_CUDA_GRAPH_NODE_NODE,
-		COLUMN_CUDA_GRAPH_NODE_ORIGINAL, COLUMN_CUDA_GRAPH_NODE_THREAD, COLUMN_CUDA_GRAPH_NODE_TIME,
-		COLUMN_CUDA_GRAPH_NODE_TIME };
+	static const uint8_t columns[] = { COLUMN_CUDA_GRAPH_NODE_PROCESS, COLUMN_CUDA_GRAPH_NODE_NODE, COLUMN_CUDA_GRAPH_NODE_ORIGINAL,
+					   COLUMN_CUDA_GRAPH_NODE_THREAD,  COLUMN_CUDA_GRAPH_NODE_TIME, COLUMN_CUDA_GRAPH_NODE_TIME };
 
 	TRY(index_load(&r->nodes, q->report, TABLE_CUDA_GRAPH_NODE, NODE_WIDTH, columns));
 	index_sort(&r->nodes);

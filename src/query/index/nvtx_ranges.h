@@ -25,19 +25,19 @@ struct nvtx_range {
 
 struct range_thread {
 	int64_t uid;
-	uint32_t first;       /* place in the array, less 1 */
+	uint32_t first; /* place in the array, less 1 */
 	uint32_t count;
 };
 
 struct nvtx_ranges {
 	struct nvtx_range *ranges; /* by thread, start, outer before inner */
 	uint32_t count;
-	uint32_t never_ended;      /* left out */
-	int crossing;              /* some begin in another and end behind it: what is around a call depends on its end */
+	uint32_t never_ended;         /* left out */
+	int crossing;                 /* some begin in another and end behind it: what is around a call depends on its end */
 	struct range_thread *threads; /* by uid */
 	size_t thread_count;
-	uint32_t *of_call;         /* by call: the innermost range that contains it */
-	struct index_table nodes;  /* NODE_* */
+	uint32_t *of_call;        /* by call: the innermost range that contains it */
+	struct index_table nodes; /* NODE_* */
 };
 
 /* Nodes of graphs: where they were captured. */

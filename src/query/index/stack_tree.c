@@ -29,9 +29,9 @@ struct loading {
 	struct index_table modules, symbols, named, frames, stacks;
 	int64_t *module_path, *module_kind; /* by uid */
 	uint32_t module_limit;
-	int64_t *symbol_name;               /* by id */
+	int64_t *symbol_name; /* by id */
 	uint32_t symbol_limit;
-	int64_t *frame_name;                /* by frame: string id */
+	int64_t *frame_name; /* by frame: string id */
 	struct hash_index functions;
 	uint32_t function_cap;
 };
@@ -126,8 +126,7 @@ static int name_frames(struct loading *l)
 	for (size_t i = 0; i < l->named.count; i++) {
 		frame = checked(l->named.rows[i * NAMED_WIDTH + NAMED_FRAME], l->tree->frame_count);
 		if (frame)
-			l->frame_name[frame] = l->symbol_name[checked(l->named.rows[i * NAMED_WIDTH + NAMED_SYMBOL],
-								      l->symbol_limit)];
+			l->frame_name[frame] = l->symbol_name[checked(l->named.rows[i * NAMED_WIDTH + NAMED_SYMBOL], l->symbol_limit)];
 	}
 	return 0;
 }

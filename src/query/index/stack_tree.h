@@ -11,10 +11,10 @@
 
 /* A function, or a place in code that has no name. */
 struct code_function {
-	int64_t name;    /* string id; 0 = no name is known */
-	int64_t path;    /* of the module, string id; 0 = none */
-	int64_t offset;  /* in the module, where there is no name */
-	int64_t kind;    /* enum module_kind; 0 = not known */
+	int64_t name;   /* string id; 0 = no name is known */
+	int64_t path;   /* of the module, string id; 0 = none */
+	int64_t offset; /* in the module, where there is no name */
+	int64_t kind;   /* enum module_kind; 0 = not known */
 };
 
 struct code_frame {
@@ -25,12 +25,12 @@ struct code_frame {
 /* Stacks whose labels (functions, or modules) are the same from the root on are one here. Node 0
  * is the root of all and has no label of its own: samples without a stack are there. */
 struct stack_fold {
-	uint32_t count;       /* nodes are below this */
-	uint32_t *parents;    /* below the node itself */
+	uint32_t count;    /* nodes are below this */
+	uint32_t *parents; /* below the node itself */
 	uint32_t *labels;
-	uint32_t *depths;     /* callers above */
-	uint8_t *outermost;   /* no caller has the same label */
-	uint32_t *of_stack;   /* node of each stack id */
+	uint32_t *depths;   /* callers above */
+	uint8_t *outermost; /* no caller has the same label */
+	uint32_t *of_stack; /* node of each stack id */
 	uint32_t label_count;
 };
 
@@ -38,14 +38,14 @@ struct stack_fold {
 enum stack_labels { STACK_FUNCTIONS, STACK_MODULES, STACK_ALIKE, STACK_LABELS_COUNT };
 
 struct stack_tree {
-	uint32_t stack_count;  /* ids are below this; 0 = none */
-	uint32_t *parents;     /* 0 at the root */
-	uint32_t *frames;      /* 0 where it is not known */
+	uint32_t stack_count; /* ids are below this; 0 = none */
+	uint32_t *parents;    /* 0 at the root */
+	uint32_t *frames;     /* 0 where it is not known */
 	uint32_t frame_count;
 	struct code_frame *code;
 	uint32_t function_count; /* number 0 stands for what is not known */
 	struct code_function *functions;
-	uint32_t *modules;     /* label of a function's module */
+	uint32_t *modules; /* label of a function's module */
 	uint32_t module_count;
 	int64_t *module_paths; /* by label: string id */
 	uint32_t *alike;       /* the first function of the module whose name is the same but for numbers; NULL: not asked for */

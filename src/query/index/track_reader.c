@@ -68,17 +68,15 @@ int track_groups_has(const struct track_groups *groups, uint32_t track)
 	return at < groups->count && groups->groups[at].track == track;
 }
 
-void track_reader_init(struct track_reader *t, struct query *q, const struct track_groups *groups,
-		       uint32_t track)
+void track_reader_init(struct track_reader *t, struct query *q, const struct track_groups *groups, uint32_t track)
 {
-	static const uint8_t columns[] = { COLUMN_SLICE_START, COLUMN_SLICE_END, COLUMN_SLICE_NAME,
-					   COLUMN_SLICE_FLAGS };
+	static const uint8_t columns[] = { COLUMN_SLICE_START, COLUMN_SLICE_END, COLUMN_SLICE_NAME, COLUMN_SLICE_FLAGS };
 
 	track_reader_init_columns(t, q, groups, track, columns, sizeof(columns));
 }
 
-void track_reader_init_columns(struct track_reader *t, struct query *q, const struct track_groups *groups,
-			       uint32_t track, const uint8_t *columns, unsigned count)
+void track_reader_init_columns(struct track_reader *t, struct query *q, const struct track_groups *groups, uint32_t track,
+			       const uint8_t *columns, unsigned count)
 {
 	memset(t, 0, sizeof(*t));
 	t->column_count = count;
@@ -117,8 +115,7 @@ static int load_group(struct track_reader *t)
 	t->row = 0;
 	for (unsigned i = 0; i < t->column_count && r >= 0; i++) {
 		t->columns[i] = malloc(t->rows * sizeof(*t->columns[i]));
-		r = t->columns[i] ? report_column(t->q->report, t->groups->table, group, t->read[i],
-						  t->columns[i], NULL) : -ENOMEM;
+		r = t->columns[i] ? report_column(t->q->report, t->groups->table, group, t->read[i], t->columns[i], NULL) : -ENOMEM;
 	}
 	t->loaded = r >= 0;
 	if (r < 0)
@@ -153,8 +150,7 @@ int track_reader_peek(struct track_reader *t, struct track_row *ret)
 	int r = track_reader_load(t);
 
 	if (r > 0)
-		*ret = (struct track_row){ t->columns[0][t->row], t->columns[1][t->row], t->columns[2][t->row],
-					   t->columns[3][t->row] };
+		*ret = (struct track_row){ t->columns[0][t->row], t->columns[1][t->row], t->columns[2][t->row], t->columns[3][t->row] };
 	return r;
 }
 

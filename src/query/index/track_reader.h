@@ -12,7 +12,7 @@ struct track_groups {
 	struct track_group {
 		uint32_t track;
 		size_t group;
-	} *groups;
+	} * groups;
 	size_t count;
 };
 
@@ -34,21 +34,20 @@ struct track_reader {
 	struct query *q;
 	const struct track_groups *groups;
 	uint32_t track;
-	size_t at;    /* entry of groups */
+	size_t at; /* entry of groups */
 	int loaded;
 	uint32_t row;
 	uint32_t rows;
 	unsigned column_count;
-	uint8_t read[TRACK_READER_COLUMNS];      /* which columns; the first is the start */
-	int64_t *columns[TRACK_READER_COLUMNS];  /* of the group; nulls are 0 */
+	uint8_t read[TRACK_READER_COLUMNS];     /* which columns; the first is the start */
+	int64_t *columns[TRACK_READER_COLUMNS]; /* of the group; nulls are 0 */
 };
 
 /* For slices. */
-void track_reader_init(struct track_reader *t, struct query *q, const struct track_groups *groups,
-		       uint32_t track);
+void track_reader_init(struct track_reader *t, struct query *q, const struct track_groups *groups, uint32_t track);
 /* For other tables: `columns` are those to read. */
-void track_reader_init_columns(struct track_reader *t, struct query *q, const struct track_groups *groups,
-			       uint32_t track, const uint8_t *columns, unsigned count);
+void track_reader_init_columns(struct track_reader *t, struct query *q, const struct track_groups *groups, uint32_t track,
+			       const uint8_t *columns, unsigned count);
 void track_reader_release(struct track_reader *t);
 /* Makes columns[...][row] the current row: 1, or 0 behind the last; negative errno on trouble. */
 int track_reader_load(struct track_reader *t);

@@ -54,8 +54,10 @@ static int add_list(struct query *q, const char *name, const char *list)
 {
 	if (!list)
 		return SQLITE_OK;
-	return facts_execute(q, "INSERT INTO %s SELECT %Q, value FROM "
-			  "json_each(CASE WHEN json_valid(%Q) THEN %Q ELSE json_array(%Q) END)", CAPTURE, name, list, list, list);
+	return facts_execute(q,
+			     "INSERT INTO %s SELECT %Q, value FROM "
+			     "json_each(CASE WHEN json_valid(%Q) THEN %Q ELSE json_array(%Q) END)",
+			     CAPTURE, name, list, list, list);
 }
 
 /* The first element of the command is the program. */
@@ -63,18 +65,22 @@ static int add_command(struct query *q, const char *command)
 {
 	if (!command)
 		return SQLITE_OK;
-	return facts_execute(q, "INSERT INTO %s SELECT CASE key WHEN 0 THEN 'PROCESS_0:COMMAND' "
-			  "ELSE 'PROCESS_0:ARGUMENT_' || (key - 1) END, value FROM "
-			  "json_each(CASE WHEN json_valid(%Q) THEN %Q ELSE json_array(%Q) END)", CAPTURE, command, command, command);
+	return facts_execute(q,
+			     "INSERT INTO %s SELECT CASE key WHEN 0 THEN 'PROCESS_0:COMMAND' "
+			     "ELSE 'PROCESS_0:ARGUMENT_' || (key - 1) END, value FROM "
+			     "json_each(CASE WHEN json_valid(%Q) THEN %Q ELSE json_array(%Q) END)",
+			     CAPTURE, command, command, command);
 }
 
 static int add_sources(struct query *q, const char *trace)
 {
 	if (!trace)
 		return SQLITE_OK;
-	return facts_execute(q, "INSERT INTO %s SELECT 'CAPTURE_EVENT_TYPE', CASE value WHEN 'nvtx' THEN "
-			  "'NvtxEvents' ELSE value END FROM json_each('[\"' || replace(replace(%Q, '\"', ''), ',', "
-			  "'\",\"') || '\"]')", CAPTURE, trace);
+	return facts_execute(q,
+			     "INSERT INTO %s SELECT 'CAPTURE_EVENT_TYPE', CASE value WHEN 'nvtx' THEN "
+			     "'NvtxEvents' ELSE value END FROM json_each('[\"' || replace(replace(%Q, '\"', ''), ',', "
+			     "'\",\"') || '\"]')",
+			     CAPTURE, trace);
 }
 
 static int fill_capture(struct query *q, const struct fact_table *t)
@@ -97,8 +103,10 @@ static int fill_capture(struct query *q, const struct fact_table *t)
 		{ "SAMPLING_FREQUENCY", "sampling.frequency" },
 		{ "SAMPLING_BACKTRACE", "sampling.backtrace" },
 	};
-	int r = facts_execute(q, "INSERT INTO %s SELECT substr(key, length(%Q) + 2), value FROM sonde_meta "
-				 "WHERE substr(key, 1, length(%Q) + 1) = %Q || ':'", CAPTURE, CAPTURE, CAPTURE, CAPTURE);
+	int r = facts_execute(q,
+			      "INSERT INTO %s SELECT substr(key, length(%Q) + 2), value FROM sonde_meta "
+			      "WHERE substr(key, 1, length(%Q) + 1) = %Q || ':'",
+			      CAPTURE, CAPTURE, CAPTURE, CAPTURE);
 
 	if (r != SQLITE_OK || sqlite3_changes(q->db) > 0)
 		return r; /* an imported report says how it was recorded in nsys's words */
@@ -139,14 +147,14 @@ static int add_system(struct query *q, const char *table)
 		int number;
 		const char *key;
 	} facts[] = {
-		{ "CpuCores", 1, "cpu_count" }, { "CpuDescription", 13, "cpu" },
-		{ "OsDescription", 605, "os" }, { "KernelVersion", 882, "kernel" },
-		{ "Hostname", 619, "host" }, { "BootId", 10001, "boot_id" },
+		{ "CpuCores", 1, "cpu_count" },     { "CpuDescription", 13, "cpu" }, { "OsDescription", 605, "os" },
+		{ "KernelVersion", 882, "kernel" }, { "Hostname", 619, "host" },     { "BootId", 10001, "boot_id" },
 	};
 	const char *value;
-	int r = facts_execute(q, "INSERT INTO %s SELECT %lld, 'Local (CLI)', substr(rest, instr(rest, ':') + 1), "
-				 "CAST(rest AS INTEGER), ifnull(value, '') FROM (SELECT substr(key, length(%Q) + 2) AS rest, value FROM "
-				 "sonde_meta WHERE substr(key, 1, length(%Q) + 1) = %Q || ':')",
+	int r = facts_execute(q,
+			      "INSERT INTO %s SELECT %lld, 'Local (CLI)', substr(rest, instr(rest, ':') + 1), "
+			      "CAST(rest AS INTEGER), ifnull(value, '') FROM (SELECT substr(key, length(%Q) + 2) AS rest, value FROM "
+			      "sonde_meta WHERE substr(key, 1, length(%Q) + 1) = %Q || ':')",
 			      table, (long long)index_global_id(&q->index, 0), table, table, table);
 
 	if (r != SQLITE_OK || sqlite3_changes(q->db) > 0)
@@ -155,7 +163,7 @@ static int add_system(struct query *q, const char *table)
 		value = report_meta(q->report, facts[i].key);
 		if (value)
 			r = facts_execute(q, "INSERT INTO %s VALUES(%lld, 'Local (CLI)', %Q, %d, %Q)", table,
-				    (long long)index_global_id(&q->index, 0), facts[i].name, facts[i].number, value);
+					  (long long)index_global_id(&q->index, 0), facts[i].name, facts[i].number, value);
 	}
 	return r;
 }
@@ -166,9 +174,10 @@ static int fill_system(struct query *q, const struct fact_table *t)
 	int r = add_system(q, table);
 
 	if (r == SQLITE_OK)
-		r = facts_execute(q, "INSERT OR IGNORE INTO %s SELECT %lld, 'Local (CLI)', 'CudaDriverVersion', 611, "
-				     "driver FROM sonde_cuda_clock WHERE driver IS NOT NULL LIMIT 1", table,
-				  (long long)index_global_id(&q->index, 0));
+		r = facts_execute(q,
+				  "INSERT OR IGNORE INTO %s SELECT %lld, 'Local (CLI)', 'CudaDriverVersion', 611, "
+				  "driver FROM sonde_cuda_clock WHERE driver IS NOT NULL LIMIT 1",
+				  table, (long long)index_global_id(&q->index, 0));
 	return r;
 }
 
@@ -195,8 +204,8 @@ static int fill_start_time(struct query *q, const struct fact_table *t)
 		snprintf(local_text, sizeof(local_text), "%s", told_local);
 	else
 		format_time(utc, 1, local_text, sizeof(local_text));
-	return facts_execute(q, "INSERT INTO %s VALUES(%lld, %Q, %Q, %lld)", nsys_declared[t->id].name,
-			     (long long)utc, utc_text, local_text, (long long)meta_number(q, "session_start_raw_ns", 0));
+	return facts_execute(q, "INSERT INTO %s VALUES(%lld, %Q, %Q, %lld)", nsys_declared[t->id].name, (long long)utc, utc_text,
+			     local_text, (long long)meta_number(q, "session_start_raw_ns", 0));
 }
 
 static int fill_details(struct query *q, const struct fact_table *t)
@@ -229,7 +238,8 @@ static int ask_text(struct query *q, const char *sql, char **ret)
 static int set_aside_if_empty(struct query *q, const char *table)
 {
 	char *sql = sqlite3_mprintf("SELECT substr(sql, length('CREATE TABLE ')) FROM main.sqlite_master WHERE name = %Q "
-				    "AND NOT EXISTS (SELECT 1 FROM main.%s)", table, table);
+				    "AND NOT EXISTS (SELECT 1 FROM main.%s)",
+				    table, table);
 	char *declaration = NULL;
 	int r = sql ? ask_text(q, sql, &declaration) : SQLITE_NOMEM;
 
@@ -252,14 +262,17 @@ static int set_aside_if_empty(struct query *q, const char *table)
 /* nsys writes them without the first letters. */
 #define SHOWN_UUID "CASE WHEN substr(uuid, 1, 4) = 'GPU-' AND NOT " OF_NSYS " THEN substr(uuid, 5) ELSE uuid END"
 /* Where a compute capability is of one chip alone. */
-#define SHOWN_CHIP "coalesce(chip, CASE major * 10 + minor WHEN 60 THEN 'GP100' WHEN 62 THEN 'GP10B' WHEN 70 THEN 'GV100' " \
+#define SHOWN_CHIP \
+	"coalesce(chip, CASE major * 10 + minor WHEN 60 THEN 'GP100' WHEN 62 THEN 'GP10B' WHEN 70 THEN 'GV100' " \
 	"WHEN 72 THEN 'GV11B' WHEN 80 THEN 'GA100' WHEN 87 THEN 'GA10B' WHEN 90 THEN 'GH100' WHEN 100 THEN 'GB100' END)"
 
 #define TABLE(NAME, ...) static const char *const NAME##_values[] = {
 #define COLUMN(name, type, import, value) value,
 #define INDEXED(...)
 #define HIDDEN(...)
-#define END(NAME) };
+#define END(NAME) \
+	} \
+	;
 #include "fmt/nsys/facts.def"
 
 static const struct fact_table tables[] = {
@@ -333,7 +346,7 @@ static int make_notes(struct query *q, unsigned number)
 		r = facts_execute(q, "INSERT INTO sonde_note VALUES(%Q)", report_note(q->report, i));
 	if (r == SQLITE_OK && report_is_partial(q->report))
 		r = facts_execute(q, "INSERT INTO sonde_note VALUES('The recording was not finished: this is what had "
-			       "been written when the report was opened.')");
+				     "been written when the report was opened.')");
 	return r;
 }
 

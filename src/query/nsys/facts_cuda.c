@@ -35,8 +35,7 @@ static int take_gpu(void *context, const int64_t *values, uint32_t present)
 		if (gpus->limits[i].gpu == values[COLUMN_GPU_UID])
 			return 0;
 	if (gpus->count < MAX_GPUS)
-		gpus->limits[gpus->count++] =
-			(struct limits){ .set = values[COLUMN_GPU_ATTRIBUTES], .gpu = values[COLUMN_GPU_UID] };
+		gpus->limits[gpus->count++] = (struct limits){ .set = values[COLUMN_GPU_ATTRIBUTES], .gpu = values[COLUMN_GPU_UID] };
 	return 0;
 }
 

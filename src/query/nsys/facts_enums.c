@@ -11,7 +11,9 @@ struct enum_name {
 
 #define ENUM(table) static const struct enum_name table##_names[] = {
 #define VALUE(id, name, label) { id, name, label },
-#define END };
+#define END \
+	} \
+	;
 #include "query/nsys/enums.def"
 #undef ENUM
 #undef VALUE
@@ -19,22 +21,23 @@ struct enum_name {
 
 /* nsys does not document the values of these. */
 static const struct enum_name ENUM_STACK_UNWIND_METHOD_names[] = {
-	{ 0, "Unknown", "Unknown" }, { 1, "FramePointers", "Frame pointers" },
-	{ 2, "UnwindTables", "Unwind tables" }, { 3, "BranchRecords", "Branch records" },
+	{ 0, "Unknown", "Unknown" },
+	{ 1, "FramePointers", "Frame pointers" },
+	{ 2, "UnwindTables", "Unwind tables" },
+	{ 3, "BranchRecords", "Branch records" },
 };
 /* Values are those of enum run_after; a sample is of a thread that runs on. */
 static const struct enum_name ENUM_SAMPLING_THREAD_STATE_names[] = {
-	{ RUN_AFTER_UNKNOWN, "Unknown", "Unknown" }, { RUN_PREEMPTED, "Preempted", "Preempted" },
-	{ RUN_BLOCKED, "Blocked", "Blocked" }, { RUN_EXITED, "Exited", "Exited" },
-	{ RUN_STILL, "Running", "Running" },
+	{ RUN_AFTER_UNKNOWN, "Unknown", "Unknown" }, { RUN_PREEMPTED, "Preempted", "Preempted" }, { RUN_BLOCKED, "Blocked", "Blocked" },
+	{ RUN_EXITED, "Exited", "Exited" },          { RUN_STILL, "Running", "Running" },
 };
 static const struct enum_name ENUM_SCHEDULING_THREAD_BLOCK_names[] = {
-	{ 0, "Unknown", "Unknown" }, { 1, "SystemCall", "System call" },
+	{ 0, "Unknown", "Unknown" },
+	{ 1, "SystemCall", "System call" },
 };
 static const struct enum_name ENUM_OSRT_FILE_ACCESS_EVENT_TYPE_names[] = {
-	{ FILE_CALL_OTHER, "Other", "Other" }, { FILE_CALL_OPEN, "Open", "Open" },
-	{ FILE_CALL_CLOSE, "Close", "Close" }, { FILE_CALL_READ, "Read", "Read" },
-	{ FILE_CALL_WRITE, "Write", "Write" },
+	{ FILE_CALL_OTHER, "Other", "Other" }, { FILE_CALL_OPEN, "Open", "Open" },    { FILE_CALL_CLOSE, "Close", "Close" },
+	{ FILE_CALL_READ, "Read", "Read" },    { FILE_CALL_WRITE, "Write", "Write" },
 };
 
 #define NAMES(table) #table, table##_names, COUNT_OF(table##_names)
@@ -70,8 +73,7 @@ static int insert_name(sqlite3_stmt *insert, const struct enum_name *name)
 
 static int create_enum(struct query *q, const char *schema, unsigned i)
 {
-	int r = facts_execute(q, "CREATE TABLE %s.%s(id INTEGER NOT NULL PRIMARY KEY, name TEXT, label TEXT)", schema,
-			      enums[i].table);
+	int r = facts_execute(q, "CREATE TABLE %s.%s(id INTEGER NOT NULL PRIMARY KEY, name TEXT, label TEXT)", schema, enums[i].table);
 	char *sql = sqlite3_mprintf("INSERT INTO %s.%s VALUES(?, ?, ?)", schema, enums[i].table);
 	sqlite3_stmt *insert = NULL;
 

@@ -43,7 +43,7 @@ struct string_cursor {
 	size_t output;   /* contents come behind the strings, */
 	int then_labels; /* then texts of the reader, then places in code */
 	int then_places;
-	int by_value;     /* only those with this text */
+	int by_value; /* only those with this text */
 	struct buf value;
 	const char *text; /* of the current one */
 	size_t len;
@@ -60,8 +60,7 @@ const char *query_text(struct query *q, int64_t id, size_t *ret_len)
 		*ret_len = strlen(word);
 		return word;
 	}
-	return id >= STRING_ID_MADE ? cuda_made_text(q->index.cuda, id, ret_len) :
-				      report_text(q->report, (uint64_t)id, ret_len);
+	return id >= STRING_ID_MADE ? cuda_made_text(q->index.cuda, id, ret_len) : report_text(q->report, (uint64_t)id, ret_len);
 }
 
 static int add_id(struct id_set *set, uint64_t id)
@@ -141,8 +140,7 @@ static int string_disconnect(sqlite3_vtab *base)
 	return vtab_disconnect(base);
 }
 
-static int string_connect(sqlite3 *db, void *aux, int argc, const char *const *argv, sqlite3_vtab **ret,
-			  char **error)
+static int string_connect(sqlite3 *db, void *aux, int argc, const char *const *argv, sqlite3_vtab **ret, char **error)
 {
 	char *declaration = nsys_declaration(NSYS_StringIds, "x");
 	int r = declaration ? vtab_connect(db, declaration, sizeof(struct string_vtab), ret) : SQLITE_NOMEM;
@@ -160,9 +158,8 @@ static int string_connect(sqlite3 *db, void *aux, int argc, const char *const *a
 
 static int is_text_wanted(sqlite3_index_info *info, int i)
 {
-	return info->aConstraint[i].usable && info->aConstraint[i].op == SQLITE_INDEX_CONSTRAINT_EQ &&
-	       info->aConstraint[i].iColumn == 1 && !sqlite3_vtab_in(info, i, -1) &&
-	       sqlite3_stricmp(sqlite3_vtab_collation(info, i), "BINARY") == 0;
+	return info->aConstraint[i].usable && info->aConstraint[i].op == SQLITE_INDEX_CONSTRAINT_EQ && info->aConstraint[i].iColumn == 1 &&
+	       !sqlite3_vtab_in(info, i, -1) && sqlite3_stricmp(sqlite3_vtab_collation(info, i), "BINARY") == 0;
 }
 
 static int string_best_index(sqlite3_vtab *base, sqlite3_index_info *info)
@@ -372,8 +369,7 @@ static int string_column(sqlite3_vtab_cursor *base, sqlite3_context *context, in
 	if (column == 0)
 		sqlite3_result_int64(context, (sqlite3_int64)c->id);
 	else if (c->len <= INT_MAX)
-		sqlite3_result_text(context, c->text, (int)c->len,
-				    c->text == c->place.data ? SQLITE_TRANSIENT : SQLITE_STATIC);
+		sqlite3_result_text(context, c->text, (int)c->len, c->text == c->place.data ? SQLITE_TRANSIENT : SQLITE_STATIC);
 	return SQLITE_OK;
 }
 
@@ -383,12 +379,14 @@ static int string_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *ret)
 	return SQLITE_OK;
 }
 
+/* clang-format off */
 const sqlite3_module string_ids_module = {
 	.iVersion = 1, .xCreate = string_connect, .xConnect = string_connect, .xBestIndex = string_best_index,
 	.xDisconnect = string_disconnect, .xDestroy = string_disconnect, .xOpen = string_open,
 	.xClose = string_close, .xFilter = string_filter, .xNext = string_next, .xEof = string_eof,
 	.xColumn = string_column, .xRowid = string_rowid,
 };
+/* clang-format on */
 
 static const char *strings_name(struct query *q, unsigned i)
 {

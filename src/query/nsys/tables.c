@@ -6,6 +6,7 @@
 #include "query/engine/mapping_words.h"
 
 /* nsys's numbers of event classes. */
+/* clang-format off */
 enum {
 	CLASS_OSRT = 27, CLASS_GRAPH_NODE = 77, CLASS_GRAPH_EXEC = 94, CLASS_GRAPH_CREATION = 95, CLASS_GRAPH_CLONE = 96,
 	CLASS_OVERHEAD = 103
@@ -15,6 +16,7 @@ enum {
 	EVENT_CATEGORY = 33, EVENT_MARK = 34, EVENT_THREAD_NAME = 39, EVENT_PUSH_POP = 59,
 	EVENT_START_END = 60, EVENT_DOMAIN_CREATE = 75, EVENT_DOMAIN_DESTROY = 76
 };
+/* clang-format on */
 /* CUPTI's counters of unified memory. */
 enum { FAULT_OF_CPU = 3, FAULT_OF_GPU = 4 };
 enum { POOL_LOCAL = 1, POOL_IMPORTED = 2 };
@@ -26,6 +28,7 @@ enum { LISTED_TWICE = 2, LISTED_AS_PROFILERS = 3 };
 #define NO_EVENT 4294967295
 #define VM_ID ((int64_t)1 << 48)
 
+/* clang-format off */
 #define OR(from, number) { .convert = CONVERT_NUMBER_OR, .column = (from), .constant = (number) }
 #define MINUS_ONE(kind, from) { .convert = CONVERT_##kind, .column = (from), .constant = -1 }
 #define LAUNCH(from) { .convert = CONVERT_LAUNCH, .column = COLUMN_GPU_KERNEL_LAUNCH, .other = (from) }
@@ -43,6 +46,7 @@ enum { LISTED_TWICE = 2, LISTED_AS_PROFILERS = 3 };
 	{ .convert = CONVERT_IF, .column = (from), .other = COLUMN_GPU_MEMORY_POOL_TYPE, .constant = (type) }
 #define CONTEXT(from) { .convert = CONVERT_TRACK_CONTEXT, .other = (from) }
 #define METRIC(from) { .convert = CONVERT_TRACK_METRIC, .other = (from) }
+/* clang-format on */
 
 /* Where a table's rows come from. */
 #define SOURCES(these) these, COUNT_OF(these)
@@ -56,6 +60,7 @@ enum { LISTED_TWICE = 2, LISTED_AS_PROFILERS = 3 };
 
 /* NVTX_EVENTS. */
 #define AT(column) [NSYS_AT(NVTX_EVENTS, column)]
+/* clang-format off */
 #define PAYLOAD(kind, table, which)                                                              \
 	{ .convert = CONVERT_##kind, .column = COLUMN_##table##_PAYLOAD,                         \
 	  .other = COLUMN_##table##_PAYLOAD_KIND, .constant = NVTX_PAYLOAD_##which }
@@ -82,16 +87,18 @@ enum { LISTED_TWICE = 2, LISTED_AS_PROFILERS = 3 };
 #define MARKS(KIND, ...)                                                                         \
 	{ .table = TABLE_INSTANT, .track_kind = TRACK_##KIND, CELLS(NVTX_EVENTS){                \
 	  EVENT_CELLS(INSTANT, EVENT_MARK), AT(start) = FROM(NUMBER, COLUMN_INSTANT_TIME), __VA_ARGS__ } }
+/* clang-format on */
 #define ITS_DOMAIN AT(domainId) = FROM(TRACK_DOMAIN_ID, 0), AT(domainName) = FROM(TRACK_DOMAIN_NAME, 0)
 /* Calls that name something. */
-#define NAMES(table, type, its_name)                                                             \
-	AT(start) = FROM(NUMBER, COLUMN_##table##_TIME), AT(eventType) = CONSTANT(type),         \
-	AT(text) = FROM(TEXT, its_name), AT(eventName) = FROM(TEXT, its_name),                   \
-	AT(processUid) = FROM(NUMBER, COLUMN_##table##_PROCESS)
+#define NAMES(table, type, its_name) \
+	AT(start) = FROM(NUMBER, COLUMN_##table##_TIME), AT(eventType) = CONSTANT(type), AT(text) = FROM(TEXT, its_name), \
+	AT(eventName) = FROM(TEXT, its_name), AT(processUid) = FROM(NUMBER, COLUMN_##table##_PROCESS)
+/* clang-format off */
 #define DOMAINS(kind, type)                                                                      \
 	{ WHERE(NVTX_DOMAIN, EQUAL, KIND, kind), CELLS(NVTX_EVENTS){                             \
 	  NAMES(NVTX_DOMAIN, type, COLUMN_NVTX_DOMAIN_NAME), AT(globalTid) = FROM(GLOBAL_TID, COLUMN_NVTX_DOMAIN_THREAD), \
 	  AT(domainId) = FROM(NUMBER, COLUMN_NVTX_DOMAIN_ID), AT(domainName) = FROM(TEXT, COLUMN_NVTX_DOMAIN_NAME) } }
+/* clang-format on */
 
 static const struct mapped_source nvtx_sources[] = {
 	RANGES(NVTX_PUSHPOP, EVENT_PUSH_POP, ITS_DOMAIN),
@@ -99,15 +106,15 @@ static const struct mapped_source nvtx_sources[] = {
 	MARKS(NVTX_MARK, ITS_DOMAIN),
 	DOMAINS(1, EVENT_DOMAIN_CREATE),
 	DOMAINS(2, EVENT_DOMAIN_DESTROY),
-	{ .table = TABLE_NVTX_CATEGORY, CELLS(NVTX_EVENTS){
-	  NAMES(NVTX_CATEGORY, EVENT_CATEGORY, COLUMN_NVTX_CATEGORY_NAME),
-	  AT(category) = FROM(NUMBER, COLUMN_NVTX_CATEGORY_CATEGORY),
-	  AT(globalTid) = FROM(GLOBAL_TID, COLUMN_NVTX_CATEGORY_THREAD),
-	  AT(domainId) = FROM(DOMAIN_ID, COLUMN_NVTX_CATEGORY_DOMAIN),
-	  AT(domainName) = FROM(DOMAIN_NAME, COLUMN_NVTX_CATEGORY_DOMAIN) } },
-	{ .table = TABLE_THREAD_NAME, CELLS(NVTX_EVENTS){
-	  NAMES(THREAD_NAME, EVENT_THREAD_NAME, COLUMN_THREAD_NAME_NAME),
-	  AT(globalTid) = FROM(NAMED_TID, COLUMN_THREAD_NAME_PROCESS), AT(domainId) = CONSTANT(0) } },
+	{ .table = TABLE_NVTX_CATEGORY,
+	  CELLS(NVTX_EVENTS){ NAMES(NVTX_CATEGORY, EVENT_CATEGORY, COLUMN_NVTX_CATEGORY_NAME),
+			      AT(category) = FROM(NUMBER, COLUMN_NVTX_CATEGORY_CATEGORY),
+			      AT(globalTid) = FROM(GLOBAL_TID, COLUMN_NVTX_CATEGORY_THREAD),
+			      AT(domainId) = FROM(DOMAIN_ID, COLUMN_NVTX_CATEGORY_DOMAIN),
+			      AT(domainName) = FROM(DOMAIN_NAME, COLUMN_NVTX_CATEGORY_DOMAIN) } },
+	{ .table = TABLE_THREAD_NAME,
+	  CELLS(NVTX_EVENTS){ NAMES(THREAD_NAME, EVENT_THREAD_NAME, COLUMN_THREAD_NAME_NAME),
+			      AT(globalTid) = FROM(NAMED_TID, COLUMN_THREAD_NAME_PROCESS), AT(domainId) = CONSTANT(0) } },
 };
 /* Events of other tools, in the shape of NVTX's: their category is their domain. Domains of a program are numbered from 0; those
  * of categories stand apart from them. */
@@ -123,41 +130,44 @@ static const struct mapped_source imported_sources[] = {
 #define AT(column) [NSYS_AT(ThreadNames, column)]
 static const struct mapped_source thread_name_sources[] = {
 	{ WHERE(THREAD, LAST_THREAD, UID, 0) },
-	{ WHERE(THREAD_NAME, UNSEEN_THREAD, PROCESS, 0), CELLS(ThreadNames){
-	  AT(nameId) = FROM(STRING_ID, COLUMN_THREAD_NAME_NAME), AT(priority) = NOTHING,
-	  AT(globalTid) = FROM(NAMED_TID, COLUMN_THREAD_NAME_PROCESS), AT(threadUid) = NOTHING } },
+	{ WHERE(THREAD_NAME, UNSEEN_THREAD, PROCESS, 0),
+	  CELLS(ThreadNames){ AT(nameId) = FROM(STRING_ID, COLUMN_THREAD_NAME_NAME), AT(priority) = NOTHING,
+			      AT(globalTid) = FROM(NAMED_TID, COLUMN_THREAD_NAME_PROCESS), AT(threadUid) = NOTHING } },
 };
 #undef AT
 
 /* Times of diagnostics are the target's, but for some that nsys's files have of the host. Those have ids of the host. */
 static const struct mapped_source diagnostic_sources[] = {
 	{ WHERE(DIAGNOSTIC, EQUAL, ELSEWHERE, 0) },
-	{ WHERE(DIAGNOSTIC, NOT_EQUAL, ELSEWHERE, 0), CELLS(DIAGNOSTIC_EVENT){
-	  [NSYS_AT(DIAGNOSTIC_EVENT, globalPid)] = FROM(NUMBER, COLUMN_DIAGNOSTIC_ELSEWHERE) } },
+	{ WHERE(DIAGNOSTIC, NOT_EQUAL, ELSEWHERE, 0),
+	  CELLS(DIAGNOSTIC_EVENT){ [NSYS_AT(DIAGNOSTIC_EVENT, globalPid)] = FROM(NUMBER, COLUMN_DIAGNOSTIC_ELSEWHERE) } },
 };
 
 /* A run on a CPU is two events, getting it and leaving it. Who still had a CPU at the end did not leave it. */
 #define AT(column) [NSYS_AT(SCHED_EVENTS, column)]
 static const struct mapped_source sched_sources[] = {
 	{ .table = TABLE_RUN, .track_kind = TRACK_RUN },
-	{ WHERE(RUN, NOT_EQUAL, AFTER, RUN_STILL), .track_kind = TRACK_RUN, CELLS(SCHED_EVENTS){
-	  AT(start) = FROM(NUMBER, COLUMN_RUN_END), AT(isSchedIn) = CONSTANT(0), AT(threadState) = FROM(NUMBER, COLUMN_RUN_AFTER),
-	  AT(threadBlock) = FROM(PRESENT, COLUMN_RUN_SYSCALL), AT(syscallName) = FROM(TEXT, COLUMN_RUN_SYSCALL) } },
+	{ WHERE(RUN, NOT_EQUAL, AFTER, RUN_STILL), .track_kind = TRACK_RUN,
+	  CELLS(SCHED_EVENTS){ AT(start) = FROM(NUMBER, COLUMN_RUN_END), AT(isSchedIn) = CONSTANT(0),
+			       AT(threadState) = FROM(NUMBER, COLUMN_RUN_AFTER), AT(threadBlock) = FROM(PRESENT, COLUMN_RUN_SYSCALL),
+			       AT(syscallName) = FROM(TEXT, COLUMN_RUN_SYSCALL) } },
 };
 #undef AT
 
 static const struct mapped_source profiler_overhead_sources[] = {
 	{ WHERE(CUDA_OVERHEAD, BETWEEN, KIND, PROFILER_OVERHEAD_FIRST), .track_kind = TRACK_CUDA_OVERHEAD,
 	  .filter_last = PROFILER_OVERHEAD_LAST, .unless = COLUMN_CUDA_OVERHEAD_LISTED },
-	{ WHERE(CUDA_OVERHEAD, BETWEEN, LISTED, LISTED_TWICE), .track_kind = TRACK_CUDA_OVERHEAD,
-	  .filter_last = LISTED_AS_PROFILERS },
+	{ WHERE(CUDA_OVERHEAD, BETWEEN, LISTED, LISTED_TWICE), .track_kind = TRACK_CUDA_OVERHEAD, .filter_last = LISTED_AS_PROFILERS },
 };
 
+/* clang-format off */
 #define GRAPHS(kind, its_class, label)                                                           \
 	{ WHERE(CUDA_GRAPH, EQUAL, KIND, kind), CELLS(CUDA_GRAPH_EVENTS){                        \
 	  [NSYS_AT(CUDA_GRAPH_EVENTS, eventClass)] = CONSTANT(its_class), [NSYS_AT(CUDA_GRAPH_EVENTS, nameId)] = LABEL(label) } }
+/* clang-format on */
 static const struct mapped_source graph_sources[] = {
-	GRAPHS(1, CLASS_GRAPH_CREATION, LABEL_GRAPH_CREATED), GRAPHS(2, CLASS_GRAPH_CLONE, LABEL_GRAPH_CLONED),
+	GRAPHS(1, CLASS_GRAPH_CREATION, LABEL_GRAPH_CREATED),
+	GRAPHS(2, CLASS_GRAPH_CLONE, LABEL_GRAPH_CLONED),
 	GRAPHS(3, CLASS_GRAPH_EXEC, LABEL_GRAPH_MADE_EXECUTABLE),
 };
 
@@ -166,13 +176,15 @@ static const struct mapped_source graph_sources[] = {
 #define INDEXED(its_name, type, import, ...) { .name = #its_name, .declaration = (type), .is_key = 1, .cell = __VA_ARGS__ },
 #define HIDDEN(its_name, type, its_short_name, ...) \
 	{ .name = #its_name, .declaration = type " HIDDEN", .short_name = (its_short_name), .cell = __VA_ARGS__ },
+/* clang-format off */
 #define END(NAME) }; \
 	_Static_assert(COUNT_OF(NAME##_columns) <= MAPPED_MAX_COLUMNS, "scan.h has room for so many");
+/* clang-format on */
 #include "fmt/nsys/events.def"
 
 const struct mapped_table mapped_tables[] = {
-#define TABLE(NAME, ...) { #NAME, NAME##_columns, COUNT_OF(NAME##_columns), __VA_ARGS__, \
-			   .shows_frames = NSYS_##NAME == NSYS_CUDA_UM_CPU_PAGE_FAULT_EVENTS },
+#define TABLE(NAME, ...) \
+	{ #NAME, NAME##_columns, COUNT_OF(NAME##_columns), __VA_ARGS__, .shows_frames = NSYS_##NAME == NSYS_CUDA_UM_CPU_PAGE_FAULT_EVENTS },
 #define COLUMN(...)
 #define INDEXED(...)
 #define HIDDEN(...)

@@ -26,9 +26,9 @@ static const struct {
 enum place { PLACE_NONE, PLACE_START, PLACE_END, PLACE_TID, PLACE_PID, PLACE_NAME };
 
 struct other_column {
-	char name[128];  /* in the file */
-	char shown[48];  /* as long as exports take it; what is no letter, digit or underscore is one */
-	char kind; /* 0: integers; else the letter behind the colon */
+	char name[128]; /* in the file */
+	char shown[48]; /* as long as exports take it; what is no letter, digit or underscore is one */
+	char kind;      /* 0: integers; else the letter behind the colon */
 	uint8_t place;
 	int not_null;
 };
@@ -46,7 +46,7 @@ struct other_vtab {
 struct other_cursor {
 	sqlite3_vtab_cursor base;
 	sqlite3_stmt *rows;
-	int has_row;         /* the statement is on one that is yet to be taken */
+	int has_row; /* the statement is on one that is yet to be taken */
 	int at_end;
 	sqlite3_int64 id;
 	sqlite3_value *values[MOST_COLUMNS]; /* NULL: null */
@@ -105,8 +105,7 @@ static int take_meta(void *context, const int64_t *values, uint32_t present)
 		return 0;
 	key += prefix;
 	columns = report_text(q->report, (uint64_t)values[COLUMN_META_VALUE], &ignored);
-	if (columns && len - prefix < sizeof(q->others.tables->name) && is_free_name(q, key) &&
-	    !find(&q->others, q->others.count, key))
+	if (columns && len - prefix < sizeof(q->others.tables->name) && is_free_name(q, key) && !find(&q->others, q->others.count, key))
 		add(&q->others, key, columns, present >> COLUMN_META_NUMBER & 1 ? (uint64_t)values[COLUMN_META_NUMBER] : 0);
 	return 0;
 }
@@ -222,8 +221,11 @@ static char *declaration(const struct other_vtab *v)
 	sqlite3_str_appendall(sql, "CREATE TABLE x(");
 	for (unsigned i = 0; i < v->count; i++) {
 		const struct other_column *c = &v->columns[i];
-		const char *type = c->kind == 'T' ? "TEXT" : c->kind == 'R' ? "REAL" : c->kind == 'B' ? "BLOB" :
-				   c->kind == 'N' ? "NUMERIC" : "INTEGER";
+		const char *type = c->kind == 'T' ? "TEXT" :
+				   c->kind == 'R' ? "REAL" :
+				   c->kind == 'B' ? "BLOB" :
+				   c->kind == 'N' ? "NUMERIC" :
+						    "INTEGER";
 
 		sqlite3_str_appendf(sql, "%s\"%w\" %s%s", i ? ", " : "", c->shown, type, c->not_null ? " NOT NULL" : "");
 	}
@@ -299,11 +301,11 @@ static int other_close(sqlite3_vtab_cursor *base)
 enum { ID, START, END, NAME, NAME_TEXT, GLOBAL_TID, GLOBAL_PID, KEY, INTEGER, REAL, STRING, TEXT, BLOB };
 
 #define CELLS "c.key, c.integer, c.real, c.string, c.text, c.blob"
-#define TIMED_ROWS                                                                                             \
+#define TIMED_ROWS \
 	"SELECT r.rowid, r.start, r.\"end\", r.name, r.nameText, iif(r.thread, r.globalTid, NULL), r.globalPid, " CELLS \
 	" FROM sonde_nsys_rows r LEFT JOIN sonde_nsys_cells c ON c.\"set\" = r.args WHERE r.class = ?1"
-#define UNTIMED_ROWS                                                                                           \
-	"SELECT m.rowid, NULL, NULL, NULL, NULL, NULL, NULL, " CELLS                                           \
+#define UNTIMED_ROWS \
+	"SELECT m.rowid, NULL, NULL, NULL, NULL, NULL, NULL, " CELLS \
 	" FROM sonde_meta m LEFT JOIN sonde_nsys_cells c ON c.\"set\" = m.number WHERE m.key = '" NSYS_ROW_KEY "' || ?1"
 
 /* A string's number where the column has numbers. */
@@ -431,11 +433,13 @@ static int other_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *ret)
 	return SQLITE_OK;
 }
 
+/* clang-format off */
 const sqlite3_module nsys_other_module = {
 	.iVersion = 1, .xCreate = other_connect, .xConnect = other_connect, .xBestIndex = other_best_index,
 	.xDisconnect = vtab_disconnect, .xDestroy = vtab_disconnect, .xOpen = other_open, .xClose = other_close,
 	.xFilter = other_filter, .xNext = other_next, .xEof = other_eof, .xColumn = other_column, .xRowid = other_rowid,
 };
+/* clang-format on */
 
 static const char *other_name(struct query *q, unsigned i)
 {

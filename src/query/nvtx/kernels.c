@@ -14,11 +14,13 @@
 #include "query/index/parallel.h"
 #include "query/engine/scope.h"
 
+/* clang-format off */
 enum { COLUMN_RANGE, COLUMN_DOMAIN, COLUMN_STYLE, COLUMN_PID, COLUMN_TID, COLUMN_RANGES, COLUMN_COUNT, COLUMN_SUM,
        COLUMN_AVG, COLUMN_MED, COLUMN_MIN, COLUMN_MAX, COLUMN_STDDEV, COLUMN_NAME, COLUMN_BY };
-#define DECLARATION                                                                                     \
-	"CREATE TABLE x(rangeName TEXT, domainName TEXT, style TEXT, pid INTEGER, tid INTEGER, "        \
-	"ranges INTEGER, count INTEGER, sum INTEGER, avg REAL, med REAL, min INTEGER, max INTEGER, "    \
+/* clang-format on */
+#define DECLARATION \
+	"CREATE TABLE x(rangeName TEXT, domainName TEXT, style TEXT, pid INTEGER, tid INTEGER, " \
+	"ranges INTEGER, count INTEGER, sum INTEGER, avg REAL, med REAL, min INTEGER, max INTEGER, " \
 	"stddev REAL, name TEXT, by HIDDEN)"
 
 enum { STYLE_NONE = 2 };
@@ -44,10 +46,10 @@ enum { SCOPE_NAME, SCOPE_DOMAIN, SCOPE_STYLE, SCOPE_WHO };
 
 /* What a worker has found. */
 struct part {
-	struct group_table groups;    /* of durations */
-	uint32_t *cells;              /* group + 1; NULL: too many */
-	struct group_table outside;   /* scopes without a range: SCOPE_* */
-	uint32_t allowed;             /* durations, of those it took */
+	struct group_table groups;  /* of durations */
+	uint32_t *cells;            /* group + 1; NULL: too many */
+	struct group_table outside; /* scopes without a range: SCOPE_* */
+	uint32_t allowed;           /* durations, of those it took */
 };
 
 struct row {
@@ -62,25 +64,25 @@ struct cursor {
 	struct cuda_calls *calls;
 	const struct cuda_index *index;
 	struct nvtx_ranges *ranges;
-	unsigned by;                /* LAUNCH_NAME ... */
-	struct fold_memo *fold;     /* NULL: names as they are */
-	uint32_t *kernels;          /* by row of index->launches: its place among the names */
-	struct group_table names;   /* of kernels: string ids, one for all with the same text */
-	struct group_table scopes;  /* SCOPE_* */
-	uint32_t *scope_of_range;   /* by place, less 1 */
+	unsigned by;               /* LAUNCH_NAME ... */
+	struct fold_memo *fold;    /* NULL: names as they are */
+	uint32_t *kernels;         /* by row of index->launches: its place among the names */
+	struct group_table names;  /* of kernels: string ids, one for all with the same text */
+	struct group_table scopes; /* SCOPE_* */
+	uint32_t *scope_of_range;  /* by place, less 1 */
 	/* The names that are looked at now: [first, limit). */
 	uint32_t first;
 	uint32_t limit;
 	_Atomic uint64_t *launched; /* for each of them a bit by place: there was such a kernel in that range */
 	size_t words;               /* of bits, for each name */
 	struct part parts[PARALLEL_MAX];
-	struct group_table groups;  /* of all names so far; their values only until they are added up */
+	struct group_table groups; /* of all names so far; their values only until they are added up */
 	size_t added_up;
-	uint32_t *next_of_name;     /* group - added_up: the next of the same name, from 1 */
-	uint32_t *first_of_name;    /* by name - first */
-	struct row *rows;           /* by group */
-	_Atomic size_t next;        /* work shared by threads */
-	_Atomic int64_t durations;  /* that may be taken yet */
+	uint32_t *next_of_name;    /* group - added_up: the next of the same name, from 1 */
+	uint32_t *first_of_name;   /* by name - first */
+	struct row *rows;          /* by group */
+	_Atomic size_t next;       /* work shared by threads */
+	_Atomic int64_t durations; /* that may be taken yet */
 };
 
 static int kernels_connect(sqlite3 *db, void *aux, int argc, const char *const *argv, sqlite3_vtab **ret, char **error)
@@ -187,7 +189,8 @@ static int name_scopes(struct cursor *c)
 		return -ENOMEM;
 	for (uint32_t i = 0; r >= 0 && i < c->ranges->count; i++) {
 		const struct nvtx_range *range = &c->ranges->ranges[i];
-		int64_t key[REQUEST_MAX_KEYS] = { [SCOPE_NAME] = range->name, [SCOPE_DOMAIN] = range->domain,
+		int64_t key[REQUEST_MAX_KEYS] = { [SCOPE_NAME] = range->name,
+						  [SCOPE_DOMAIN] = range->domain,
 						  [SCOPE_STYLE] = nvtx_range_style(range),
 						  [SCOPE_WHO] = range->track[TRACK_THREAD] };
 
@@ -229,8 +232,7 @@ static int find_group(const struct cursor *c, struct part *p, int64_t scope, uin
 }
 
 /* Scopes outside of ranges are numbered by each worker for itself, from -1 down. */
-static int add_kernel(struct cursor *c, struct part *p, int64_t scope, uint32_t place, uint32_t kernel,
-		      int64_t duration)
+static int add_kernel(struct cursor *c, struct part *p, int64_t scope, uint32_t place, uint32_t kernel, int64_t duration)
 {
 	size_t group;
 
@@ -257,8 +259,8 @@ static int add_outside(struct cursor *c, struct part *p, int64_t who, uint32_t k
 
 enum { PART_START, PART_END, PART_CORRELATION, PART_LAUNCH, PART_COUNT };
 
-static int add_row(struct cursor *c, struct part *p, const int64_t *track, const struct cuda_process *process,
-		   const int64_t *row, size_t *hint)
+static int add_row(struct cursor *c, struct part *p, const int64_t *track, const struct cuda_process *process, const int64_t *row,
+		   size_t *hint)
 {
 	const int64_t *launch = cuda_launch(c->index, row[PART_LAUNCH]), *call_track;
 	uint32_t kernel = launch ? c->kernels[(size_t)(launch - c->index->launches.rows) / LAUNCH_WIDTH] : 0;
@@ -529,7 +531,8 @@ static int kernels_filter(sqlite3_vtab_cursor *base, int plan, const char *text,
 	if (r >= 0)
 		r = run(c);
 	if (r == -E2BIG)
-		return function_fail(base, error_set(&err, E2BIG, "Ranges nest too deeply around the kernels to count each in all of them"), &err);
+		return function_fail(base, error_set(&err, E2BIG, "Ranges nest too deeply around the kernels to count each in all of them"),
+				     &err);
 	c->list.count = c->groups.count;
 	return function_code(r);
 }

@@ -15,12 +15,10 @@ static const struct work_table {
 	uint8_t end;
 	uint8_t correlation;
 } work_tables[] = {
-	{ TABLE_GPU_KERNEL, TRACK_GPU_KERNEL, COLUMN_GPU_KERNEL_START, COLUMN_GPU_KERNEL_END,
-	  COLUMN_GPU_KERNEL_CORRELATION },
+	{ TABLE_GPU_KERNEL, TRACK_GPU_KERNEL, COLUMN_GPU_KERNEL_START, COLUMN_GPU_KERNEL_END, COLUMN_GPU_KERNEL_CORRELATION },
 	{ TABLE_GPU_COPY, TRACK_GPU_COPY, COLUMN_GPU_COPY_START, COLUMN_GPU_COPY_END, COLUMN_GPU_COPY_CORRELATION },
 	{ TABLE_GPU_SET, TRACK_GPU_SET, COLUMN_GPU_SET_START, COLUMN_GPU_SET_END, COLUMN_GPU_SET_CORRELATION },
-	{ TABLE_GPU_GRAPH, TRACK_GPU_GRAPH, COLUMN_GPU_GRAPH_START, COLUMN_GPU_GRAPH_END,
-	  COLUMN_GPU_GRAPH_CORRELATION },
+	{ TABLE_GPU_GRAPH, TRACK_GPU_GRAPH, COLUMN_GPU_GRAPH_START, COLUMN_GPU_GRAPH_END, COLUMN_GPU_GRAPH_CORRELATION },
 };
 #define WORK_TABLES COUNT_OF(work_tables)
 
@@ -60,8 +58,7 @@ static uint64_t add_work(const struct projecting *p, struct nvtx_projection *to,
 	return steps;
 }
 
-static int project_group(struct projecting *p, const struct work_table *work, size_t group, int64_t *values,
-			 struct nvtx_projection *to)
+static int project_group(struct projecting *p, const struct work_table *work, size_t group, int64_t *values, struct nvtx_projection *to)
 {
 	const struct report_group *g = report_group(p->q->report, work->table, group);
 	const int64_t *track = index_find(&p->q->index.tracks, g->track);

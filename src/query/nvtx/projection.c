@@ -17,13 +17,15 @@
 #include "query/engine/scope.h"
 #include "query/functions/select.h"
 
+/* clang-format off */
 enum { ROW_NAME, ROW_DOMAIN, ROW_STYLE, ROW_PROJ_START, ROW_PROJ_END, ROW_PROJ_DURATION, ROW_START, ROW_END,
        ROW_DURATION, ROW_PID, ROW_TID, ROW_GLOBAL_TID, ROW_THREAD, ROW_PROCESS, ROW_OPS, ROW_LEVEL,
        ROW_CHILDREN, ROW_ID, ROW_PARENT, ROW_STACK };
-#define ROW_DECLARATION                                                                                   \
-	"CREATE TABLE x(name TEXT, domainName TEXT, style TEXT, projStart INTEGER, projEnd INTEGER, "     \
-	"projDuration INTEGER, start INTEGER, end INTEGER, duration INTEGER, pid INTEGER, tid INTEGER, "  \
-	"globalTid INTEGER, threadUid INTEGER, processUid INTEGER, gpuOps INTEGER, level INTEGER, "       \
+/* clang-format on */
+#define ROW_DECLARATION \
+	"CREATE TABLE x(name TEXT, domainName TEXT, style TEXT, projStart INTEGER, projEnd INTEGER, " \
+	"projDuration INTEGER, start INTEGER, end INTEGER, duration INTEGER, pid INTEGER, tid INTEGER, " \
+	"globalTid INTEGER, threadUid INTEGER, processUid INTEGER, gpuOps INTEGER, level INTEGER, " \
 	"numChild INTEGER, rangeId INTEGER, parentId INTEGER, rangeStack TEXT)"
 
 static const char *const style_names[] = { [RANGE_PUSH_POP] = "PushPop", [RANGE_START_END] = "StartEnd" };
@@ -101,8 +103,7 @@ static int row_filter(sqlite3_vtab_cursor *base, int plan, const char *text, int
 	return function_code(r);
 }
 
-static int64_t row_number(const struct row_cursor *c, const struct nvtx_range *range,
-			  const struct nvtx_projection *projection, int column)
+static int64_t row_number(const struct row_cursor *c, const struct nvtx_range *range, const struct nvtx_projection *projection, int column)
 {
 	const int64_t *process, *thread;
 
@@ -113,12 +114,8 @@ static int64_t row_number(const struct row_cursor *c, const struct nvtx_range *r
 	case ROW_START: return range->start;
 	case ROW_END: return range->end;
 	case ROW_DURATION: return time_between(range->start, range->end);
-	case ROW_PID:
-		process = index_find(&c->q->index.processes, range->track[TRACK_PROCESS]);
-		return process ? process[PROCESS_PID] : 0;
-	case ROW_TID:
-		thread = index_find(&c->q->index.threads, range->track[TRACK_THREAD]);
-		return thread ? thread[THREAD_TID] : 0;
+	case ROW_PID: process = index_find(&c->q->index.processes, range->track[TRACK_PROCESS]); return process ? process[PROCESS_PID] : 0;
+	case ROW_TID: thread = index_find(&c->q->index.threads, range->track[TRACK_THREAD]); return thread ? thread[THREAD_TID] : 0;
 	case ROW_GLOBAL_TID: return index_global_tid(&c->q->index, range->track[TRACK_THREAD]);
 	case ROW_THREAD: return range->track[TRACK_THREAD];
 	case ROW_PROCESS: return range->track[TRACK_PROCESS];
@@ -183,11 +180,13 @@ const sqlite3_module nvtx_projection_module = LIST_MODULE(row, plain_best_index)
 
 /* nvtx_projection_stats */
 
+/* clang-format off */
 enum { SUM_NAME, SUM_DOMAIN, SUM_STYLE, SUM_PROJ_TOTAL, SUM_RANGE_TOTAL, SUM_COUNT, SUM_AVG, SUM_MED, SUM_MIN, SUM_MAX,
        SUM_STDDEV, SUM_OPS, SUM_LEVELS, SUM_CHILDREN, SUM_BY };
-#define SUM_DECLARATION                                                                                     \
-	"CREATE TABLE x(name TEXT, domainName TEXT, style TEXT, projTotal INTEGER, rangeTotal INTEGER, "    \
-	"count INTEGER, avg REAL, med REAL, min INTEGER, max INTEGER, stddev REAL, gpuOps INTEGER, "        \
+/* clang-format on */
+#define SUM_DECLARATION \
+	"CREATE TABLE x(name TEXT, domainName TEXT, style TEXT, projTotal INTEGER, rangeTotal INTEGER, " \
+	"count INTEGER, avg REAL, med REAL, min INTEGER, max INTEGER, stddev REAL, gpuOps INTEGER, " \
 	"levels INTEGER, children INTEGER, by HIDDEN)"
 
 enum { KEY_NAME, KEY_DOMAIN, KEY_STYLE };
@@ -251,8 +250,7 @@ static struct sum_extra *extra_of(struct sum_cursor *c, size_t group)
 
 static int add_range(struct sum_cursor *c, const struct nvtx_range *range, const struct nvtx_projection *projection)
 {
-	int64_t key[REQUEST_MAX_KEYS] = { [KEY_NAME] = range->name, [KEY_DOMAIN] = range->domain,
-					  [KEY_STYLE] = nvtx_range_style(range) };
+	int64_t key[REQUEST_MAX_KEYS] = { [KEY_NAME] = range->name, [KEY_DOMAIN] = range->domain, [KEY_STYLE] = nvtx_range_style(range) };
 	struct sum_extra *extra;
 	size_t group;
 

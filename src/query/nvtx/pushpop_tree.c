@@ -15,14 +15,16 @@
 #include "query/index/times.h"
 #include "query/index/track_reader.h"
 
+/* clang-format off */
 enum {
 	TREE_START, TREE_END, TREE_DURATION, TREE_DUR_CHILD, TREE_NAME, TREE_DOMAIN, TREE_PID, TREE_TID,
 	TREE_LEVEL, TREE_NUM_CHILD, TREE_ID, TREE_PARENT, TREE_STACK, TREE_THREAD_UID
 };
-#define TREE_DECLARATION                                                                       \
-	"CREATE TABLE x(start INTEGER, end INTEGER, duration INTEGER, durChild INTEGER, "      \
-	"name TEXT, domainName TEXT, pid INTEGER, tid INTEGER, level INTEGER, "                \
-	"numChild INTEGER, rangeId INTEGER, parentId INTEGER, rangeStack TEXT, "               \
+/* clang-format on */
+#define TREE_DECLARATION \
+	"CREATE TABLE x(start INTEGER, end INTEGER, duration INTEGER, durChild INTEGER, " \
+	"name TEXT, domainName TEXT, pid INTEGER, tid INTEGER, level INTEGER, " \
+	"numChild INTEGER, rangeId INTEGER, parentId INTEGER, rangeStack TEXT, " \
 	"threadUid INTEGER)"
 
 /* One depth of one thread's stack in one domain. */
@@ -33,7 +35,7 @@ struct level {
 	int deeper;                   /* the next element of the array is the next depth of the same stack */
 	int first;                    /* of its stack */
 	int has_current;
-	struct track_row current;     /* the range emitted last */
+	struct track_row current; /* the range emitted last */
 	int64_t current_id;
 };
 
@@ -55,8 +57,7 @@ struct tree_cursor {
 	int at_end;
 };
 
-static int tree_connect(sqlite3 *db, void *aux, int argc, const char *const *argv, sqlite3_vtab **ret,
-			char **error)
+static int tree_connect(sqlite3 *db, void *aux, int argc, const char *const *argv, sqlite3_vtab **ret, char **error)
 {
 	return function_connect(db, aux, TREE_DECLARATION, ret);
 }
@@ -120,8 +121,7 @@ static int compare_levels(const void *a, const void *b)
 
 static int same_stack(const struct level *a, const struct level *b)
 {
-	return a->track[TRACK_PROCESS] == b->track[TRACK_PROCESS] &&
-	       a->track[TRACK_THREAD] == b->track[TRACK_THREAD] &&
+	return a->track[TRACK_PROCESS] == b->track[TRACK_PROCESS] && a->track[TRACK_THREAD] == b->track[TRACK_THREAD] &&
 	       a->track[TRACK_DOMAIN] == b->track[TRACK_DOMAIN];
 }
 
@@ -145,8 +145,7 @@ static int load_levels(struct tree_cursor *c)
 		return -ENOMEM;
 	for (size_t i = 0; i < tracks->count; i++) {
 		track = tracks->rows + i * tracks->width;
-		if (track[TRACK_KIND] == TRACK_NVTX_PUSHPOP &&
-		    track_groups_has(&c->groups, (uint32_t)track[TRACK_ID]))
+		if (track[TRACK_KIND] == TRACK_NVTX_PUSHPOP && track_groups_has(&c->groups, (uint32_t)track[TRACK_ID]))
 			c->levels[c->level_count++].track = track;
 	}
 	sort_items(c->levels, c->level_count, sizeof(*c->levels), compare_levels);
@@ -188,7 +187,7 @@ static void build_heap(struct tree_cursor *c)
 {
 	for (size_t i = 0; i < c->level_count; i++)
 		c->heap[c->heap_count++] = i;
-	for (size_t i = c->heap_count / 2; i-- > 0; )
+	for (size_t i = c->heap_count / 2; i-- > 0;)
 		sift_down(c, i);
 }
 
@@ -319,7 +318,7 @@ static int tree_eof(sqlite3_vtab_cursor *base)
 
 static int64_t parent_of(const struct tree_cursor *c)
 {
-	for (size_t i = c->shown; !c->levels[i].first; )
+	for (size_t i = c->shown; !c->levels[i].first;)
 		if (is_inside(&c->levels[--i], &c->row))
 			return c->levels[i].current_id;
 	return 0;
@@ -355,16 +354,12 @@ static int tree_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int 
 	if ((column == TREE_END || column == TREE_DURATION) && c->row.flags & SLICE_OPEN)
 		return SQLITE_OK; /* null */
 	switch (column) {
-	case TREE_NAME:
-		result_text(context, c->q, c->row.name);
-		break;
+	case TREE_NAME: result_text(context, c->q, c->row.name); break;
 	case TREE_DOMAIN:
 		domain = index_find_last(&c->q->index.domains, &domain_uid, 1);
 		result_text(context, c->q, domain ? domain[DOMAIN_NAME] : 0);
 		break;
-	case TREE_STACK:
-		sqlite3_result_text(context, c->stack.data, (int)c->stack.len, SQLITE_TRANSIENT);
-		break;
+	case TREE_STACK: sqlite3_result_text(context, c->stack.data, (int)c->stack.len, SQLITE_TRANSIENT); break;
 	default:
 		number = number_of(c, column);
 		if (column != TREE_PARENT || number)

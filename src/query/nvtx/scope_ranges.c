@@ -22,14 +22,17 @@ enum { NAME_NEW, NAME_OTHER, NAME_MEANT };
 struct search {
 	struct query *q;
 	struct scope_ranges *found;
-	uint8_t *names;                  /* NAME_* by string id */
+	uint8_t *names; /* NAME_* by string id */
 	uint64_t name_limit;
 	const struct range_filter *filter; /* NULL: steps */
-	struct group_table families;     /* steps: by folded name and domain */
+	struct group_table families;       /* steps: by folded name and domain */
 	struct fold_memo *memo;
 	/* What comes nearest, when nothing was found. */
 	int suggesting;
-	struct { char text[160]; unsigned cost; } nearest[NEAREST_MAX];
+	struct {
+		char text[160];
+		unsigned cost;
+	} nearest[NEAREST_MAX];
 };
 
 static const char *domain_name(struct query *q, const int64_t *track, size_t *ret_len)
@@ -164,8 +167,10 @@ enum { PART_START, PART_END, PART_NAME, PART_FLAGS, PART_END_THREAD, PART_CLASS,
 static int take_row(struct search *s, const int64_t *track, int64_t *const *parts, uint32_t row)
 {
 	int open = (parts[PART_FLAGS][row] & SLICE_OPEN) != 0;
-	struct scope_range range = { .start = parts[PART_START][row], .end = open ? INT64_MAX : parts[PART_END][row],
-				     .process = track[TRACK_PROCESS], .name = parts[PART_NAME][row],
+	struct scope_range range = { .start = parts[PART_START][row],
+				     .end = open ? INT64_MAX : parts[PART_END][row],
+				     .process = track[TRACK_PROCESS],
+				     .name = parts[PART_NAME][row],
 				     .thread = parts[PART_END_THREAD][row] ? 0 : track[TRACK_THREAD] };
 
 	if (track[TRACK_KIND] == TRACK_GENERIC && is_of_gpu(s->q, parts[PART_CLASS][row]))
@@ -181,8 +186,8 @@ static int take_row(struct search *s, const int64_t *track, int64_t *const *part
 
 static int search_group(struct search *s, size_t group, const int64_t *track)
 {
-	static const uint8_t columns[] = { COLUMN_SLICE_START, COLUMN_SLICE_END, COLUMN_SLICE_NAME, COLUMN_SLICE_FLAGS,
-					   COLUMN_SLICE_END_THREAD, COLUMN_SLICE_CLASS };
+	static const uint8_t columns[] = { COLUMN_SLICE_START, COLUMN_SLICE_END,        COLUMN_SLICE_NAME,
+					   COLUMN_SLICE_FLAGS, COLUMN_SLICE_END_THREAD, COLUMN_SLICE_CLASS };
 	uint32_t rows = report_group(s->q->report, TABLE_SLICE, group)->rows;
 	int64_t *values = malloc((size_t)rows * PART_COUNT * sizeof(*values) + 1), *parts[PART_COUNT];
 	int r = values ? 0 : -ENOMEM;
@@ -265,8 +270,7 @@ static int choose(struct search *s, const char *text, struct error *err)
 	if (s->filter->has_indices)
 		keep_indices(s->found, &s->filter->indices);
 	if (s->found->count == 0)
-		return error_set(err, ENOENT, "Ranges '%s' have the indices 0 to %zu; '%s' chooses none", s->filter->name, all - 1,
-				 text);
+		return error_set(err, ENOENT, "Ranges '%s' have the indices 0 to %zu; '%s' chooses none", s->filter->name, all - 1, text);
 	return 0;
 }
 
@@ -376,16 +380,15 @@ static void keep_steps(struct search *s, uint32_t family, int main_only, const s
 	for (size_t i = 0; i < found->count; i++) {
 		struct scope_range *range = &found->ranges[i];
 
-		if (range->family != family || !number_list_has(numbers, range->number) ||
-		    (main_only && !is_main_thread(s->q, range)))
+		if (range->family != family || !number_list_has(numbers, range->number) || (main_only && !is_main_thread(s->q, range)))
 			continue;
 		found->ranges[kept++] = *range;
 	}
 	found->count = kept;
 }
 
-static int choose_steps(struct search *s, const char *text, const struct number_list *numbers, char *note,
-			size_t note_size, struct error *err)
+static int choose_steps(struct search *s, const char *text, const struct number_list *numbers, char *note, size_t note_size,
+			struct error *err)
 {
 	struct family *families = calloc(s->families.count + 1, sizeof(*families));
 	uint32_t best = 0;
@@ -409,8 +412,7 @@ static int choose_steps(struct search *s, const char *text, const struct number_
 	return 0;
 }
 
-int scope_find_steps(struct query *q, const char *text, struct scope_ranges *ret, char *note, size_t note_size,
-		     struct error *err)
+int scope_find_steps(struct query *q, const char *text, struct scope_ranges *ret, char *note, size_t note_size, struct error *err)
 {
 	struct number_list *numbers = malloc(sizeof(*numbers));
 	struct search s = { .q = q, .found = ret, .memo = calloc(1, sizeof(*s.memo)) };
@@ -454,8 +456,8 @@ int query_steps(struct query *q, struct query_step **ret, size_t *ret_count)
 		const struct scope_range *range = &found.ranges[i];
 
 		if (range->end < INT64_MAX && is_named_step(q, range))
-			(*ret)[(*ret_count)++] = (struct query_step){ range->start, range->end, range->process, range->thread, range->name,
-								      range->number };
+			(*ret)[(*ret_count)++] = (struct query_step){ range->start,  range->end,  range->process,
+								      range->thread, range->name, range->number };
 	}
 	release_search(&s);
 	free(found.ranges);

@@ -6,6 +6,7 @@
 #define MAX_FORKS 32
 #define POINTER_SIZE 8u
 
+/* clang-format off */
 static const uint8_t type_sizes[] = {
 	[TYPE_CHAR] = 1, [TYPE_UCHAR] = 1, [TYPE_SHORT] = 2, [TYPE_USHORT] = 2, [TYPE_INT] = 4, [TYPE_UINT] = 4,
 	[TYPE_LONG] = 8, [TYPE_ULONG] = 8, [TYPE_LONGLONG] = 8, [TYPE_ULONGLONG] = 8, [TYPE_INT8] = 1,
@@ -17,6 +18,7 @@ static const uint8_t type_sizes[] = {
 	[TYPE_CATEGORY] = 4, [TYPE_COLOR] = 4, [TYPE_SCOPE] = 8, [TYPE_PID32] = 4, [TYPE_PID64] = 8,
 	[TYPE_TID32] = 4, [TYPE_TID64] = 8, [TYPE_REGISTERED] = 8, [TYPE_SELECTOR] = 1,
 };
+/* clang-format on */
 
 int walk_spend(struct walk *w, size_t steps)
 {
@@ -48,8 +50,7 @@ const int64_t *walk_schema(struct walk *w, int64_t id)
 
 const int64_t *walk_enum(struct walk *w, int64_t id)
 {
-	const int64_t *row = id < TYPE_PREDEFINED_LIMIT ? NULL :
-			     find_inherited(w, &w->q->index.payload_enums, id);
+	const int64_t *row = id < TYPE_PREDEFINED_LIMIT ? NULL : find_inherited(w, &w->q->index.payload_enums, id);
 
 	return row && row[ENUM_SIZE] > 0 && row[ENUM_SIZE] <= 8 ? row : NULL;
 }
@@ -84,9 +85,15 @@ int type_is_text(int64_t type)
 size_t character_size(int64_t type)
 {
 	switch (type) {
-	case TYPE_CHAR: case TYPE_CHAR8: case TYPE_TEXT: case TYPE_TEXT_UTF8: return 1;
-	case TYPE_CHAR16: case TYPE_TEXT_UTF16: return 2;
-	case TYPE_WCHAR: case TYPE_CHAR32: case TYPE_TEXT_UTF32: return 4;
+	case TYPE_CHAR:
+	case TYPE_CHAR8:
+	case TYPE_TEXT:
+	case TYPE_TEXT_UTF8: return 1;
+	case TYPE_CHAR16:
+	case TYPE_TEXT_UTF16: return 2;
+	case TYPE_WCHAR:
+	case TYPE_CHAR32:
+	case TYPE_TEXT_UTF32: return 4;
 	default: return 0;
 	}
 }
@@ -127,13 +134,14 @@ static struct extent schema_extent(struct walk *w, const int64_t *schema)
 			one.align = (size_t)schema[SCHEMA_ALIGN];
 		if (one.align > all.align)
 			all.align = one.align;
-		if (one.size == 0 || count <= 0 || (uint64_t)count > UINT32_MAX / one.size ||
-		    entry[ENTRY_OFFSET] < 0 || entry[ENTRY_OFFSET] > UINT32_MAX)
+		if (one.size == 0 || count <= 0 || (uint64_t)count > UINT32_MAX / one.size || entry[ENTRY_OFFSET] < 0 ||
+		    entry[ENTRY_OFFSET] > UINT32_MAX)
 			known = 0;
 		if (!known)
 			continue;
-		at = entry[ENTRY_OFFSET] > 0 ? (size_t)entry[ENTRY_OFFSET] :
-		     schema[SCHEMA_TYPE] >= SCHEMA_UNION ? 0 : align_up(end, one.align);
+		at = entry[ENTRY_OFFSET] > 0             ? (size_t)entry[ENTRY_OFFSET] :
+		     schema[SCHEMA_TYPE] >= SCHEMA_UNION ? 0 :
+							   align_up(end, one.align);
 		end = at + one.size * (size_t)count;
 		if (end > all.size)
 			all.size = end;

@@ -56,8 +56,7 @@ static const int64_t *other_entry(struct walk *w, const struct frame *f, int64_t
 }
 
 /* A length that does not make sense ends the list. */
-static void read_lengths(struct walk *w, int64_t type, size_t at, uint64_t count, int zero_ends,
-			 struct dimensions *ret)
+static void read_lengths(struct walk *w, int64_t type, size_t at, uint64_t count, int zero_ends, struct dimensions *ret)
 {
 	size_t width = type_extent(w, type).size;
 	uint64_t length;
@@ -141,8 +140,7 @@ static uint64_t count_to_zero(struct walk *w, size_t at, size_t size)
 }
 
 /* How many elements the entry has, by its flags; no dimension when that cannot be found out. */
-static void find_dimensions(struct walk *w, const struct frame *f, const int64_t *entry, size_t at, size_t size,
-			    struct dimensions *ret)
+static void find_dimensions(struct walk *w, const struct frame *f, const int64_t *entry, size_t at, size_t size, struct dimensions *ret)
 {
 	const int64_t *other;
 	size_t place = NOWHERE;
@@ -161,11 +159,8 @@ static void find_dimensions(struct walk *w, const struct frame *f, const int64_t
 		other = other_entry(w, f, entry[ENTRY_DETAIL], &place);
 		lengths_of_entry(w, other, place, ret);
 		return;
-	case FLAG_ARRAY_PAYLOAD:
-		lengths_of_payload(w, entry[ENTRY_DETAIL], ret);
-		return;
-	default:
-		return;
+	case FLAG_ARRAY_PAYLOAD: lengths_of_payload(w, entry[ENTRY_DETAIL], ret); return;
+	default: return;
 	}
 }
 
@@ -211,8 +206,8 @@ static int append_one(struct walk *w, const struct frame *f, const int64_t *entr
 }
 
 /* One level of an array; `at` moves on. Elements that do not lie inside end it. */
-static int append_elements(struct walk *w, const struct frame *f, const int64_t *entry, const struct dimensions *d,
-			   unsigned level, size_t size, size_t *at)
+static int append_elements(struct walk *w, const struct frame *f, const int64_t *entry, const struct dimensions *d, unsigned level,
+			   size_t size, size_t *at)
 {
 	TRY(buf_puts(w->json, "["));
 	for (uint64_t i = 0; i < d->lengths[level]; i++) {
@@ -313,8 +308,7 @@ static int append_entry(struct walk *w, const struct frame *f, const int64_t *en
 		return value_append_copied_text(w, at);
 	}
 	/* What other pointers lead to is not in the report: the address is what there is. */
-	if (entry[ENTRY_FLAGS] & FLAG_POINTER ||
-	    (type_is_text(type) && !(entry[ENTRY_FLAGS] & FLAG_ARRAY) && !entry[ENTRY_DETAIL])) {
+	if (entry[ENTRY_FLAGS] & FLAG_POINTER || (type_is_text(type) && !(entry[ENTRY_FLAGS] & FLAG_ARRAY) && !entry[ENTRY_DETAIL])) {
 		*end = advance(at, type_size(TYPE_ADDRESS));
 		return type_is_text(type) ? append_null(w) : value_append(w, TYPE_ADDRESS, at);
 	}
@@ -469,11 +463,13 @@ uint64_t payload_steps(struct query *q)
 	return STEPS_ALWAYS + (uint64_t)size * STEPS_PER_BYTE;
 }
 
-int payloads_to_json(struct buf *json, struct query *q, int64_t process, int64_t domain,
-		     const struct event_payload *payloads, size_t count, uint64_t *steps)
+int payloads_to_json(struct buf *json, struct query *q, int64_t process, int64_t domain, const struct event_payload *payloads, size_t count,
+		     uint64_t *steps)
 {
+	/* clang-format off */
 	struct walk w = { .q = q, .json = json, .process = process, .domain = domain, .payloads = payloads, .count = count,
 			  .most_steps = *steps < PAYLOAD_MAX_STEPS ? (unsigned)*steps : PAYLOAD_MAX_STEPS };
+	/* clang-format on */
 	int r = 0, shown = 0;
 
 	for (size_t i = 0; r >= 0 && i < count; i++) {

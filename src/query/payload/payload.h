@@ -19,8 +19,8 @@ struct event_payload {
  * copied, are null; of arrays that reach beyond the data the elements inside are shown.
  * -ENOENT when no schema is known (the bytes can still be read as they are), -E2BIG when the text
  * would be absurdly long, or `steps`, which it takes its work from, are used up. */
-int payloads_to_json(struct buf *json, struct query *q, int64_t process, int64_t domain,
-		     const struct event_payload *payloads, size_t count, uint64_t *steps);
+int payloads_to_json(struct buf *json, struct query *q, int64_t process, int64_t domain, const struct event_payload *payloads, size_t count,
+		     uint64_t *steps);
 
 /* Steps for all payloads of a scan. Events may share a payload, and schemas name each other: what a small report asks for has no
  * other limit. One that was recorded takes a step for some of its bytes. */

@@ -44,8 +44,16 @@ static int64_t sign_extended(uint64_t value, size_t width)
 static int is_signed(int64_t type)
 {
 	switch (type) {
-	case TYPE_CHAR: case TYPE_INT8: case TYPE_SHORT: case TYPE_INT16: case TYPE_INT: case TYPE_INT32:
-	case TYPE_WCHAR: case TYPE_LONG: case TYPE_LONGLONG: case TYPE_INT64: return 1;
+	case TYPE_CHAR:
+	case TYPE_INT8:
+	case TYPE_SHORT:
+	case TYPE_INT16:
+	case TYPE_INT:
+	case TYPE_INT32:
+	case TYPE_WCHAR:
+	case TYPE_LONG:
+	case TYPE_LONGLONG:
+	case TYPE_INT64: return 1;
 	default: return 0;
 	}
 }
@@ -53,9 +61,18 @@ static int is_signed(int64_t type)
 static int is_integer(int64_t type)
 {
 	switch (type) {
-	case TYPE_FLOAT: case TYPE_DOUBLE: case TYPE_LONG_DOUBLE: case TYPE_INT128: case TYPE_UINT128:
-	case TYPE_FLOAT16: case TYPE_FLOAT32: case TYPE_FLOAT64: case TYPE_FLOAT128: case TYPE_BF16:
-	case TYPE_TF32: case TYPE_REGISTERED: return 0;
+	case TYPE_FLOAT:
+	case TYPE_DOUBLE:
+	case TYPE_LONG_DOUBLE:
+	case TYPE_INT128:
+	case TYPE_UINT128:
+	case TYPE_FLOAT16:
+	case TYPE_FLOAT32:
+	case TYPE_FLOAT64:
+	case TYPE_FLOAT128:
+	case TYPE_BF16:
+	case TYPE_TF32:
+	case TYPE_REGISTERED: return 0;
 	default: return type_size(type) != 0;
 	}
 }
@@ -142,8 +159,7 @@ static int append_half(struct walk *w, uint32_t bits)
 static int append_extended(struct walk *w, unsigned sign_exponent, uint64_t top)
 {
 	int exponent = (int)(sign_exponent & 0x7fff);
-	double value = exponent == 0x7fff ? (top << 1 ? (double)NAN : (double)INFINITY) :
-					    ldexp((double)top, exponent - 16383 - 63);
+	double value = exponent == 0x7fff ? (top << 1 ? (double)NAN : (double)INFINITY) : ldexp((double)top, exponent - 16383 - 63);
 
 	if (exponent != 0x7fff && isinf(value))
 		return append_null(w);
@@ -232,8 +248,7 @@ static int append_integer(struct walk *w, int64_t type, size_t at)
 
 	if (!value_integer(w, type, at, &value))
 		return append_null(w);
-	return is_signed(type) ? buf_printf(w->json, "%" PRId64, (int64_t)value) :
-				 buf_printf(w->json, "%" PRIu64, value);
+	return is_signed(type) ? buf_printf(w->json, "%" PRId64, (int64_t)value) : buf_printf(w->json, "%" PRIu64, value);
 }
 
 int value_append(struct walk *w, int64_t type, size_t at)
@@ -248,8 +263,11 @@ int value_append(struct walk *w, int64_t type, size_t at)
 		return append_enum(w, row, at);
 	data = w->data + at;
 	switch (type) {
-	case TYPE_FLOAT: case TYPE_FLOAT32: case TYPE_TF32: return append_single(w, (uint32_t)read_bits(data, 4));
-	case TYPE_DOUBLE: case TYPE_FLOAT64: return append_double(w, read_bits(data, 8));
+	case TYPE_FLOAT:
+	case TYPE_FLOAT32:
+	case TYPE_TF32: return append_single(w, (uint32_t)read_bits(data, 4));
+	case TYPE_DOUBLE:
+	case TYPE_FLOAT64: return append_double(w, read_bits(data, 8));
 	case TYPE_FLOAT16: return append_half(w, (uint32_t)read_bits(data, 2));
 	case TYPE_BF16: return append_single(w, (uint32_t)read_bits(data, 2) << 16);
 	case TYPE_FLOAT128: return append_quad(w, data);

@@ -5,6 +5,7 @@
 #include "query/payload/payload.h"
 
 /* NVTX's numbers of entry types. */
+/* clang-format off */
 enum entry_type {
 	TYPE_CHAR = 1, TYPE_UCHAR, TYPE_SHORT, TYPE_USHORT, TYPE_INT, TYPE_UINT, TYPE_LONG, TYPE_ULONG,
 	TYPE_LONGLONG, TYPE_ULONGLONG, TYPE_INT8, TYPE_UINT8, TYPE_INT16, TYPE_UINT16, TYPE_INT32,
@@ -17,10 +18,11 @@ enum entry_type {
 	TYPE_REGISTERED = 80, TYPE_SELECTOR = 100, TYPE_RAW = 1023,
 	TYPE_PREDEFINED_LIMIT = 1 << 24 /* schemas from here on */
 };
+/* clang-format on */
 
 /* Flags of an entry. */
 #define FLAG_POINTER (1 << 1)
-#define FLAG_OFFSETS (3 << 2)      /* the data lies elsewhere, by an offset */
+#define FLAG_OFFSETS (3 << 2) /* the data lies elsewhere, by an offset */
 #define FLAG_ARRAY (7 << 4)
 #define FLAG_ARRAY_FIXED (1 << 4)
 #define FLAG_ARRAY_ZERO (2 << 4)
@@ -72,7 +74,7 @@ void walk_entries(struct walk *w, const int64_t *schema, size_t *first, size_t *
 const int64_t *walk_entry(struct walk *w, size_t i);
 
 struct extent {
-	size_t size;  /* 0: the data says, or not known */
+	size_t size; /* 0: the data says, or not known */
 	size_t align;
 };
 

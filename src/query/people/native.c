@@ -12,20 +12,17 @@ static const struct {
 	const char *declaration;
 	enum convert convert;
 } by_type[] = {
-	[COLUMN_TYPE_TIME] = { "INTEGER", CONVERT_NUMBER },
-	[COLUMN_TYPE_DUR] = { "INTEGER", CONVERT_NUMBER },
-	[COLUMN_TYPE_INT] = { "INTEGER", CONVERT_NUMBER },
-	[COLUMN_TYPE_REAL] = { "REAL", CONVERT_REAL },
-	[COLUMN_TYPE_STR] = { "TEXT", CONVERT_TEXT },
-	[COLUMN_TYPE_BLOB] = { "BLOB", CONVERT_BLOB },
-	[COLUMN_TYPE_REF] = { "INTEGER", CONVERT_NUMBER },
-	[COLUMN_TYPE_FLAG] = { "INTEGER", CONVERT_NUMBER },
+	[COLUMN_TYPE_TIME] = { "INTEGER", CONVERT_NUMBER }, [COLUMN_TYPE_DUR] = { "INTEGER", CONVERT_NUMBER },
+	[COLUMN_TYPE_INT] = { "INTEGER", CONVERT_NUMBER },  [COLUMN_TYPE_REAL] = { "REAL", CONVERT_REAL },
+	[COLUMN_TYPE_STR] = { "TEXT", CONVERT_TEXT },       [COLUMN_TYPE_BLOB] = { "BLOB", CONVERT_BLOB },
+	[COLUMN_TYPE_REF] = { "INTEGER", CONVERT_NUMBER },  [COLUMN_TYPE_FLAG] = { "INTEGER", CONVERT_NUMBER },
 };
 
 /* Beside those of the schema: the track, and the duration. */
 #define MORE_COLUMNS 2
 
-static void add_column(struct native_table *n, struct mapped_column **at, const char *name, const char *declaration, struct mapped_cell cell)
+static void add_column(struct native_table *n, struct mapped_column **at, const char *name, const char *declaration,
+		       struct mapped_cell cell)
 {
 	*(*at)++ = (struct mapped_column){ .name = name, .declaration = declaration, .cell = cell };
 	n->table.column_count++;
@@ -41,14 +38,13 @@ static void init_table(struct native_table *n, struct mapped_column **at, const 
 	n->table.source_count = 1;
 	for (unsigned c = 0; c < schema->column_count; c++)
 		add_column(n, at, schema->columns[c].name, by_type[schema->columns[c].type].declaration,
-			   (struct mapped_cell){ .convert = (uint8_t)by_type[schema->columns[c].type].convert,
-						 .column = (uint8_t)c });
+			   (struct mapped_cell){ .convert = (uint8_t)by_type[schema->columns[c].type].convert, .column = (uint8_t)c });
 	if (schema->kind != TABLE_KIND_PLAIN)
 		add_column(n, at, "track", "INTEGER", (struct mapped_cell){ .convert = CONVERT_TRACK });
 	if (schema->kind == TABLE_KIND_SPAN)
-		add_column(n, at, "duration", "INTEGER HIDDEN",
-			   (struct mapped_cell){ .convert = CONVERT_DURATION, .column = 1,
-						 .other = (uint8_t)table_open_column(schema->id) });
+		add_column(
+			n, at, "duration", "INTEGER HIDDEN",
+			(struct mapped_cell){ .convert = CONVERT_DURATION, .column = 1, .other = (uint8_t)table_open_column(schema->id) });
 }
 
 /* Adds the columns of a source, by name. */
@@ -59,7 +55,8 @@ static void more_columns(struct more_table *m, enum table_id table)
 	for (unsigned c = 0; c < schema->column_count && m->table.column_count < MAPPED_MAX_COLUMNS; c++)
 		if (schema->columns[c].roles & ROLE_MORE && mapped_column_find(&m->table, schema->columns[c].name) < 0)
 			m->columns[m->table.column_count++] = (struct mapped_column){
-				.name = schema->columns[c].name, .declaration = by_type[schema->columns[c].type].declaration };
+				.name = schema->columns[c].name, .declaration = by_type[schema->columns[c].type].declaration
+			};
 }
 
 static struct mapped_cell more_cell(enum table_id table, const char *name)

@@ -14,8 +14,8 @@ const char *const thread_state_names[STATE_COUNT] = {
 const char *const block_source_names[] = { "", "OS runtime", "System call" };
 
 enum { READ_START, READ_END, READ_CPU, READ_READY, READ_AFTER, READ_SYSCALL };
-static const uint8_t run_columns[] = { COLUMN_RUN_START, COLUMN_RUN_END, COLUMN_RUN_CPU, COLUMN_RUN_READY,
-				       COLUMN_RUN_AFTER, COLUMN_RUN_SYSCALL };
+static const uint8_t run_columns[] = { COLUMN_RUN_START, COLUMN_RUN_END,   COLUMN_RUN_CPU,
+				       COLUMN_RUN_READY, COLUMN_RUN_AFTER, COLUMN_RUN_SYSCALL };
 
 enum { CALL_START, CALL_END, CALL_NAME };
 static const uint8_t call_columns[] = { COLUMN_OSRT_START, COLUMN_OSRT_END, COLUMN_OSRT_NAME };
@@ -43,8 +43,7 @@ static int compare_calls(const void *a, const void *b)
 }
 
 /* Tracks of a kind that have rows. */
-static int select_tracks(struct query *q, const struct track_groups *groups, enum track_kind kind,
-			 const int64_t ***ret, size_t *ret_count)
+static int select_tracks(struct query *q, const struct track_groups *groups, enum track_kind kind, const int64_t ***ret, size_t *ret_count)
 {
 	const struct index_table *tracks = &q->index.tracks;
 	const int64_t *track;
@@ -106,8 +105,8 @@ void run_threads_release(struct run_threads *threads)
 
 void run_reader_init(const struct run_threads *threads, size_t thread, struct track_reader *ret)
 {
-	track_reader_init_columns(ret, threads->q, &threads->runs, (uint32_t)threads->tracks[thread][TRACK_ID],
-				  run_columns, sizeof(run_columns));
+	track_reader_init_columns(ret, threads->q, &threads->runs, (uint32_t)threads->tracks[thread][TRACK_ID], run_columns,
+				  sizeof(run_columns));
 }
 
 int run_reader_next(struct track_reader *t, struct run *ret)
@@ -116,9 +115,8 @@ int run_reader_next(struct track_reader *t, struct run *ret)
 
 	if (r <= 0)
 		return r;
-	*ret = (struct run){ t->columns[READ_START][t->row], t->columns[READ_END][t->row],
-			     t->columns[READ_CPU][t->row], t->columns[READ_READY][t->row],
-			     t->columns[READ_AFTER][t->row], t->columns[READ_SYSCALL][t->row] };
+	*ret = (struct run){ t->columns[READ_START][t->row], t->columns[READ_END][t->row],   t->columns[READ_CPU][t->row],
+			     t->columns[READ_READY][t->row], t->columns[READ_AFTER][t->row], t->columns[READ_SYSCALL][t->row] };
 	track_reader_advance(t);
 	return 1;
 }
@@ -145,11 +143,10 @@ void run_walk_init(struct run_walk *w, const struct run_threads *threads, size_t
 	w->threads = threads;
 	w->track = threads->tracks[thread];
 	run_reader_init(threads, thread, &w->runs);
-	for (size_t i = first_call_track(threads, uid); i < threads->call_count &&
-	     threads->call_tracks[i][TRACK_THREAD] == uid && w->level_count < RUN_WALK_LEVELS; i++)
+	for (size_t i = first_call_track(threads, uid);
+	     i < threads->call_count && threads->call_tracks[i][TRACK_THREAD] == uid && w->level_count < RUN_WALK_LEVELS; i++)
 		track_reader_init_columns(&w->levels[w->level_count++], threads->q, &threads->calls,
-					  (uint32_t)threads->call_tracks[i][TRACK_ID], call_columns,
-					  sizeof(call_columns));
+					  (uint32_t)threads->call_tracks[i][TRACK_ID], call_columns, sizeof(call_columns));
 }
 
 void run_walk_release(struct run_walk *w)
@@ -207,9 +204,7 @@ static int queue_gap(struct run_walk *w, int64_t until, int64_t ready)
 	int r;
 
 	switch (w->last.after) {
-	case RUN_PREEMPTED:
-		queue(w, STATE_PREEMPTED, from, until);
-		return 0;
+	case RUN_PREEMPTED: queue(w, STATE_PREEMPTED, from, until); return 0;
 	case RUN_BLOCKED:
 		if (ready < from || ready > until)
 			return find_reason(w, queue(w, STATE_NOT_SPLIT, from, until));
@@ -217,11 +212,8 @@ static int queue_gap(struct run_walk *w, int64_t until, int64_t ready)
 		queue(w, STATE_RUNNABLE, ready, until);
 		return r;
 	case RUN_EXITED:
-	case RUN_STILL:
-		return 0;
-	default:
-		queue(w, STATE_UNKNOWN, from, until);
-		return 0;
+	case RUN_STILL: return 0;
+	default: queue(w, STATE_UNKNOWN, from, until); return 0;
 	}
 }
 
@@ -293,12 +285,8 @@ void result_who(sqlite3_context *context, struct query *q, const int64_t *track,
 	const int64_t *thread = index_find(&q->index.threads, track[TRACK_THREAD]);
 
 	switch (which) {
-	case WHO_PROCESS_UID:
-		sqlite3_result_int64(context, track[TRACK_PROCESS]);
-		break;
-	case WHO_THREAD_UID:
-		sqlite3_result_int64(context, track[TRACK_THREAD]);
-		break;
+	case WHO_PROCESS_UID: sqlite3_result_int64(context, track[TRACK_PROCESS]); break;
+	case WHO_THREAD_UID: sqlite3_result_int64(context, track[TRACK_THREAD]); break;
 	case WHO_PID:
 		if (process)
 			sqlite3_result_int64(context, process[PROCESS_PID]);
@@ -307,13 +295,8 @@ void result_who(sqlite3_context *context, struct query *q, const int64_t *track,
 		if (thread)
 			sqlite3_result_int64(context, thread[THREAD_TID]);
 		break;
-	case WHO_GLOBAL_TID:
-		sqlite3_result_int64(context, index_global_tid(&q->index, track[TRACK_THREAD]));
-		break;
-	case WHO_PROCESS_NAME:
-		result_text(context, q, process ? process[PROCESS_NAME] : 0);
-		break;
-	default:
-		result_text(context, q, index_thread_name(&q->index, track[TRACK_THREAD]));
+	case WHO_GLOBAL_TID: sqlite3_result_int64(context, index_global_tid(&q->index, track[TRACK_THREAD])); break;
+	case WHO_PROCESS_NAME: result_text(context, q, process ? process[PROCESS_NAME] : 0); break;
+	default: result_text(context, q, index_thread_name(&q->index, track[TRACK_THREAD]));
 	}
 }

@@ -8,11 +8,11 @@
 
 enum thread_state {
 	STATE_RUNNING,
-	STATE_RUNNABLE,   /* woken, and waiting for a CPU */
-	STATE_PREEMPTED,  /* taken off its CPU, and waiting for one */
+	STATE_RUNNABLE,  /* woken, and waiting for a CPU */
+	STATE_PREEMPTED, /* taken off its CPU, and waiting for one */
 	STATE_BLOCKED,
-	STATE_NOT_SPLIT,  /* blocked, then runnable: when it was woken is not known */
-	STATE_UNKNOWN,    /* events are missing */
+	STATE_NOT_SPLIT, /* blocked, then runnable: when it was woken is not known */
+	STATE_UNKNOWN,   /* events are missing */
 	STATE_COUNT
 };
 
@@ -33,8 +33,8 @@ struct run {
 struct state_interval {
 	int64_t start;
 	int64_t end;
-	int64_t reason;  /* string id of what it was blocked in; 0 = not known */
-	int64_t cpu;     /* STATE_RUNNING */
+	int64_t reason; /* string id of what it was blocked in; 0 = not known */
+	int64_t cpu;    /* STATE_RUNNING */
 	enum thread_state state;
 	enum block_source source;
 };
@@ -44,12 +44,12 @@ struct run_threads {
 	struct query *q;
 	struct track_groups runs;
 	struct track_groups calls;
-	const int64_t **tracks;      /* rows of the index, by process, thread */
+	const int64_t **tracks; /* rows of the index, by process, thread */
 	size_t count;
 	const int64_t **call_tracks; /* by thread, depth */
 	size_t call_count;
-	int64_t end;                 /* when switches were not recorded any more; 0 = not told */
-	int wakeups;                 /* the kernel told when threads were woken */
+	int64_t end; /* when switches were not recorded any more; 0 = not told */
+	int wakeups; /* the kernel told when threads were woken */
 };
 
 int run_threads_load(struct run_threads *ret, struct query *q);
@@ -81,10 +81,9 @@ void run_walk_release(struct run_walk *w);
 int run_walk_next(struct run_walk *w, struct state_interval *ret);
 
 /* What tables about threads show of one, in this order. */
-enum { WHO_PROCESS_UID, WHO_THREAD_UID, WHO_PID, WHO_TID, WHO_GLOBAL_TID, WHO_PROCESS_NAME, WHO_THREAD_NAME,
-       WHO_COUNT };
-#define WHO_DECLARATION                                                                          \
-	"processUid INTEGER, threadUid INTEGER, pid INTEGER, tid INTEGER, globalTid INTEGER, "   \
+enum { WHO_PROCESS_UID, WHO_THREAD_UID, WHO_PID, WHO_TID, WHO_GLOBAL_TID, WHO_PROCESS_NAME, WHO_THREAD_NAME, WHO_COUNT };
+#define WHO_DECLARATION \
+	"processUid INTEGER, threadUid INTEGER, pid INTEGER, tid INTEGER, globalTid INTEGER, " \
 	"processName TEXT, threadName TEXT"
 void result_who(sqlite3_context *context, struct query *q, const int64_t *track, int which);
 

@@ -13,25 +13,27 @@
 /* No machine has more; a report may say anything. */
 #define MAX_CORES 65536
 
+/* clang-format off */
 enum { SUM_KIND = WHO_COUNT, SUM_CPU, SUM_RUNS, SUM_BUSY, SUM_VOLUNTARY, SUM_FORCED, SUM_MIGRATIONS, SUM_WAITS,
        SUM_WAIT_TIME, SUM_WAIT_MAX, SUM_NOT_SPLIT };
-#define SUM_DECLARATION                                                                          \
-	"CREATE TABLE x(" WHO_DECLARATION ", kind TEXT, cpu INTEGER, runs INTEGER, "             \
-	"busy INTEGER, voluntary INTEGER, forced INTEGER, migrations INTEGER, waits INTEGER, "   \
+/* clang-format on */
+#define SUM_DECLARATION \
+	"CREATE TABLE x(" WHO_DECLARATION ", kind TEXT, cpu INTEGER, runs INTEGER, " \
+	"busy INTEGER, voluntary INTEGER, forced INTEGER, migrations INTEGER, waits INTEGER, " \
 	"waitTime INTEGER, waitMax INTEGER, notSplit INTEGER)"
 
 enum { RUNS_CPU = WHO_COUNT, RUNS_START, RUNS_END, RUNS_DURATION, RUNS_MIGRATED, RUNS_AFTER };
-#define RUNS_DECLARATION                                                                         \
-	"CREATE TABLE x(" WHO_DECLARATION ", cpu INTEGER, start INTEGER, end INTEGER, "          \
+#define RUNS_DECLARATION \
+	"CREATE TABLE x(" WHO_DECLARATION ", cpu INTEGER, start INTEGER, end INTEGER, " \
 	"duration INTEGER, migrated INTEGER, after INTEGER)"
 
 /* A run with what only its thread's earlier ones tell. */
 struct placed_run {
 	struct run run;
-	int migrated;    /* the one before was on another core */
-	int waited;      /* how long it waited for its CPU is known */
+	int migrated; /* the one before was on another core */
+	int waited;   /* how long it waited for its CPU is known */
 	int64_t wait;
-	int64_t gap;     /* blocked and waiting, not split; 0 = none */
+	int64_t gap; /* blocked and waiting, not split; 0 = none */
 	int64_t busy;
 };
 
@@ -60,7 +62,8 @@ static int next_any(struct placing *p, struct placed_run *ret)
 	ret->waited = run->ready && run->ready <= run->start && (!p->has_last || run->ready >= p->last.end);
 	ret->wait = ret->waited ? scope_length(p->q, p->track, run->ready, run->start) : 0;
 	ret->gap = !ret->waited && p->has_last && p->last.after == RUN_BLOCKED && run->start > p->last.end ?
-		   scope_length(p->q, p->track, p->last.end, run->start) : 0;
+			   scope_length(p->q, p->track, p->last.end, run->start) :
+			   0;
 	ret->busy = run->end > run->start ? scope_length(p->q, p->track, run->start, run->end) : 0;
 	if (p->q->scope && ret->wait == 0)
 		ret->waited = 0; /* outside */
@@ -97,7 +100,7 @@ struct sched_sum {
 struct sum_cursor {
 	sqlite3_vtab_cursor base;
 	struct run_threads threads;
-	struct sched_sum *sums;  /* of the threads, then of the cores */
+	struct sched_sum *sums; /* of the threads, then of the cores */
 	struct sched_sum *cores;
 	size_t core_count;
 	size_t at;
@@ -143,8 +146,7 @@ static int sum_thread(struct sum_cursor *c, size_t thread)
 	return r;
 }
 
-static int sum_connect(sqlite3 *db, void *aux, int argc, const char *const *argv, sqlite3_vtab **ret,
-		       char **error)
+static int sum_connect(sqlite3 *db, void *aux, int argc, const char *const *argv, sqlite3_vtab **ret, char **error)
 {
 	return function_connect(db, aux, SUM_DECLARATION, ret);
 }
@@ -175,8 +177,7 @@ static void skip_empty(struct sum_cursor *c)
 {
 	while (c->threads.q->scope && c->at < c->threads.count && !c->sums[c->at].runs)
 		c->at++;
-	while (c->at >= c->threads.count && c->at - c->threads.count < c->core_count &&
-	       !c->cores[c->at - c->threads.count].runs)
+	while (c->at >= c->threads.count && c->at - c->threads.count < c->core_count && !c->cores[c->at - c->threads.count].runs)
 		c->at++;
 }
 
@@ -291,15 +292,13 @@ static int collect_thread(struct runs_cursor *c, size_t thread, size_t cap)
 	begin_placing(&placing, &c->threads, thread);
 	while ((r = next_placed(&placing, &p)) > 0 && c->list.count < cap)
 		if (p.run.cpu >= 0 && p.run.cpu < MAX_CORES)
-			c->runs[c->list.count++] = (struct core_run){ p.run.start, p.run.end, (uint32_t)thread,
-								 (uint16_t)p.run.cpu, (uint8_t)p.migrated,
-								 (uint8_t)p.run.after };
+			c->runs[c->list.count++] = (struct core_run){ p.run.start,         p.run.end,           (uint32_t)thread,
+								      (uint16_t)p.run.cpu, (uint8_t)p.migrated, (uint8_t)p.run.after };
 	track_reader_release(&placing.reader);
 	return r;
 }
 
-static int runs_connect(sqlite3 *db, void *aux, int argc, const char *const *argv, sqlite3_vtab **ret,
-			char **error)
+static int runs_connect(sqlite3 *db, void *aux, int argc, const char *const *argv, sqlite3_vtab **ret, char **error)
 {
 	return function_connect(db, aux, RUNS_DECLARATION, ret);
 }
@@ -350,26 +349,13 @@ static int runs_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int 
 	const struct core_run *run = &c->runs[c->list.at];
 
 	switch (column) {
-	case RUNS_CPU:
-		sqlite3_result_int64(context, run->cpu);
-		break;
-	case RUNS_START:
-		sqlite3_result_int64(context, run->start);
-		break;
-	case RUNS_END:
-		sqlite3_result_int64(context, run->end);
-		break;
-	case RUNS_DURATION:
-		sqlite3_result_int64(context, time_between(run->start, run->end));
-		break;
-	case RUNS_MIGRATED:
-		sqlite3_result_int64(context, run->migrated);
-		break;
-	case RUNS_AFTER:
-		sqlite3_result_int64(context, run->after);
-		break;
-	default:
-		result_who(context, c->threads.q, c->threads.tracks[run->thread], column);
+	case RUNS_CPU: sqlite3_result_int64(context, run->cpu); break;
+	case RUNS_START: sqlite3_result_int64(context, run->start); break;
+	case RUNS_END: sqlite3_result_int64(context, run->end); break;
+	case RUNS_DURATION: sqlite3_result_int64(context, time_between(run->start, run->end)); break;
+	case RUNS_MIGRATED: sqlite3_result_int64(context, run->migrated); break;
+	case RUNS_AFTER: sqlite3_result_int64(context, run->after); break;
+	default: result_who(context, c->threads.q, c->threads.tracks[run->thread], column);
 	}
 	return SQLITE_OK;
 }

@@ -11,16 +11,14 @@
 #include "query/index/parallel.h"
 #include "query/sched/run_walk.h"
 
-enum { STATES_STATE = WHO_COUNT, STATES_REASON, STATES_SOURCE, STATES_START, STATES_END, STATES_DURATION,
-       STATES_CPU };
-#define STATES_DECLARATION                                                                       \
-	"CREATE TABLE x(" WHO_DECLARATION ", state TEXT, reason TEXT, reasonSource TEXT, "       \
+enum { STATES_STATE = WHO_COUNT, STATES_REASON, STATES_SOURCE, STATES_START, STATES_END, STATES_DURATION, STATES_CPU };
+#define STATES_DECLARATION \
+	"CREATE TABLE x(" WHO_DECLARATION ", state TEXT, reason TEXT, reasonSource TEXT, " \
 	"start INTEGER, end INTEGER, duration INTEGER, cpu INTEGER)"
 
-enum { STATS_STATE = WHO_COUNT, STATS_REASON, STATS_SOURCE, STATS_COUNT, STATS_TIME, STATS_MIN, STATS_MAX,
-       STATS_TOTAL };
-#define STATS_DECLARATION                                                                        \
-	"CREATE TABLE x(" WHO_DECLARATION ", state TEXT, reason TEXT, reasonSource TEXT, "       \
+enum { STATS_STATE = WHO_COUNT, STATS_REASON, STATS_SOURCE, STATS_COUNT, STATS_TIME, STATS_MIN, STATS_MAX, STATS_TOTAL };
+#define STATS_DECLARATION \
+	"CREATE TABLE x(" WHO_DECLARATION ", state TEXT, reason TEXT, reasonSource TEXT, " \
 	"count INTEGER, time INTEGER, min INTEGER, max INTEGER, total INTEGER)"
 
 static void result_reason(sqlite3_context *context, struct query *q, int64_t reason)
@@ -48,8 +46,7 @@ struct states_cursor {
 	int at_end;
 };
 
-static int states_connect(sqlite3 *db, void *aux, int argc, const char *const *argv, sqlite3_vtab **ret,
-			  char **error)
+static int states_connect(sqlite3 *db, void *aux, int argc, const char *const *argv, sqlite3_vtab **ret, char **error)
 {
 	return function_connect(db, aux, STATES_DECLARATION, ret);
 }
@@ -117,30 +114,17 @@ static int states_column(sqlite3_vtab_cursor *base, sqlite3_context *context, in
 	struct states_cursor *c = (struct states_cursor *)base;
 
 	switch (column) {
-	case STATES_STATE:
-		result_static(context, thread_state_names[c->shown.state]);
-		break;
-	case STATES_REASON:
-		result_reason(context, c->threads.q, c->shown.reason);
-		break;
-	case STATES_SOURCE:
-		result_static(context, block_source_names[c->shown.source]);
-		break;
-	case STATES_START:
-		sqlite3_result_int64(context, c->shown.start);
-		break;
-	case STATES_END:
-		sqlite3_result_int64(context, c->shown.end);
-		break;
-	case STATES_DURATION:
-		sqlite3_result_int64(context, time_between(c->shown.start, c->shown.end));
-		break;
+	case STATES_STATE: result_static(context, thread_state_names[c->shown.state]); break;
+	case STATES_REASON: result_reason(context, c->threads.q, c->shown.reason); break;
+	case STATES_SOURCE: result_static(context, block_source_names[c->shown.source]); break;
+	case STATES_START: sqlite3_result_int64(context, c->shown.start); break;
+	case STATES_END: sqlite3_result_int64(context, c->shown.end); break;
+	case STATES_DURATION: sqlite3_result_int64(context, time_between(c->shown.start, c->shown.end)); break;
 	case STATES_CPU:
 		if (c->shown.state == STATE_RUNNING)
 			sqlite3_result_int64(context, c->shown.cpu);
 		break;
-	default:
-		result_who(context, c->threads.q, c->threads.tracks[c->thread], column);
+	default: result_who(context, c->threads.q, c->threads.tracks[c->thread], column);
 	}
 	return SQLITE_OK;
 }
@@ -197,8 +181,9 @@ static struct state_sum *sum_of(struct thread_sums *t, const struct state_interv
 	}
 	if (!ARRAY_ROOM(t->sums, t->count, t->cap, 1) || !hash_index_add(&t->index, hash, t->count))
 		return NULL;
-	t->sums[t->count] = (struct state_sum){ .state = (uint8_t)i->state, .source = (uint8_t)i->source,
-						.reason = i->reason, .min = INT64_MAX };
+	t->sums[t->count] = (struct state_sum){
+		.state = (uint8_t)i->state, .source = (uint8_t)i->source, .reason = i->reason, .min = INT64_MAX
+	};
 	return &t->sums[t->count++];
 }
 
@@ -238,8 +223,7 @@ static int sum_threads(void *context, unsigned worker)
 	return r;
 }
 
-static int stats_connect(sqlite3 *db, void *aux, int argc, const char *const *argv, sqlite3_vtab **ret,
-			 char **error)
+static int stats_connect(sqlite3 *db, void *aux, int argc, const char *const *argv, sqlite3_vtab **ret, char **error)
 {
 	return function_connect(db, aux, STATS_DECLARATION, ret);
 }
@@ -318,32 +302,15 @@ static int stats_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int
 	const struct state_sum *sum = &c->results[c->thread].sums[c->at];
 
 	switch (column) {
-	case STATS_STATE:
-		result_static(context, thread_state_names[sum->state]);
-		break;
-	case STATS_REASON:
-		result_reason(context, c->threads.q, sum->reason);
-		break;
-	case STATS_SOURCE:
-		result_static(context, block_source_names[sum->source]);
-		break;
-	case STATS_COUNT:
-		sqlite3_result_int64(context, sum->count);
-		break;
-	case STATS_TIME:
-		sqlite3_result_int64(context, sum->time);
-		break;
-	case STATS_MIN:
-		sqlite3_result_int64(context, sum->min);
-		break;
-	case STATS_MAX:
-		sqlite3_result_int64(context, sum->max);
-		break;
-	case STATS_TOTAL:
-		sqlite3_result_int64(context, c->results[c->thread].total);
-		break;
-	default:
-		result_who(context, c->threads.q, c->threads.tracks[c->thread], column);
+	case STATS_STATE: result_static(context, thread_state_names[sum->state]); break;
+	case STATS_REASON: result_reason(context, c->threads.q, sum->reason); break;
+	case STATS_SOURCE: result_static(context, block_source_names[sum->source]); break;
+	case STATS_COUNT: sqlite3_result_int64(context, sum->count); break;
+	case STATS_TIME: sqlite3_result_int64(context, sum->time); break;
+	case STATS_MIN: sqlite3_result_int64(context, sum->min); break;
+	case STATS_MAX: sqlite3_result_int64(context, sum->max); break;
+	case STATS_TOTAL: sqlite3_result_int64(context, c->results[c->thread].total); break;
+	default: result_who(context, c->threads.q, c->threads.tracks[c->thread], column);
 	}
 	return SQLITE_OK;
 }

@@ -24,18 +24,18 @@ enum { METHOD_UNKNOWN = 0, METHOD_FRAME_POINTERS = 1, METHOD_TABLES = 2, METHOD_
 struct chains_kind {
 	enum nsys_table_id id;
 	enum table_id table;
-	unsigned stack;      /* its column */
+	unsigned stack; /* its column */
 	enum track_kind track;
 	uint8_t columns[CHAIN_WIDTH]; /* CHAIN() of each */
 };
 
 #define COLUMN_OF(NAME, column) [NSYS_AT(NAME, column)] = CHAIN(column)
-#define COLUMNS_OF_ALL(NAME)                                                                     \
-	COLUMN_OF(NAME, id), COLUMN_OF(NAME, symbol), COLUMN_OF(NAME, module), COLUMN_OF(NAME, unresolved), \
-	COLUMN_OF(NAME, originalIP), COLUMN_OF(NAME, stackDepth)
-#define COLUMNS_OF_CPU(NAME)                                                                     \
+#define COLUMNS_OF_ALL(NAME) \
+	COLUMN_OF(NAME, id), COLUMN_OF(NAME, symbol), COLUMN_OF(NAME, module), COLUMN_OF(NAME, unresolved), COLUMN_OF(NAME, originalIP), \
+		COLUMN_OF(NAME, stackDepth)
+#define COLUMNS_OF_CPU(NAME) \
 	COLUMNS_OF_ALL(NAME), COLUMN_OF(NAME, kernelMode), COLUMN_OF(NAME, thumbCode), COLUMN_OF(NAME, specialEntry), \
-	COLUMN_OF(NAME, unwindMethod)
+		COLUMN_OF(NAME, unwindMethod)
 
 static const struct chains_kind kinds[] = {
 	{ NSYS_SAMPLING_CALLCHAINS, TABLE_SAMPLE, COLUMN_SAMPLE_STACK, TRACK_SAMPLES, { COLUMNS_OF_CPU(SAMPLING_CALLCHAINS) } },
@@ -48,7 +48,7 @@ struct chains_vtab {
 	struct function_vtab function;
 	const struct chains_kind *kind;
 	int method;
-	uint64_t *used;      /* stacks that calls have: a bit each; NULL until asked for */
+	uint64_t *used; /* stacks that calls have: a bit each; NULL until asked for */
 };
 
 struct chains_cursor {
@@ -56,14 +56,14 @@ struct chains_cursor {
 	struct stack_tree *tree;
 	/* Samples: the group at hand. */
 	size_t group;
-	int loaded;          /* `stacks` are those of `group` */
+	int loaded; /* `stacks` are those of `group` */
 	uint32_t row;
 	int64_t *stacks;
 	size_t cap;
 	int64_t id;
-	int64_t only_depth;  /* -1: all */
+	int64_t only_depth; /* -1: all */
 	int only_id;
-	uint32_t node;       /* stack at hand; 0 = at the end */
+	uint32_t node; /* stack at hand; 0 = at the end */
 	int64_t depth;
 };
 
@@ -80,14 +80,14 @@ static int method_of(struct query *q, enum table_id table)
 		return METHOD_TABLES;
 	if (!name)
 		return METHOD_UNKNOWN;
-	return strcmp(name, "fp") == 0 ? METHOD_FRAME_POINTERS :
+	return strcmp(name, "fp") == 0                                 ? METHOD_FRAME_POINTERS :
 	       strcmp(name, "dwarf") == 0 || strcmp(name, "auto") == 0 ? METHOD_TABLES :
-	       strcmp(name, "lbr") == 0 ? METHOD_BRANCHES : METHOD_UNKNOWN;
+	       strcmp(name, "lbr") == 0                                ? METHOD_BRANCHES :
+									 METHOD_UNKNOWN;
 }
 
 /* argv[2] is the table's name. */
-static int chains_connect(sqlite3 *db, void *aux, int argc, const char *const *argv, sqlite3_vtab **ret,
-			  char **error)
+static int chains_connect(sqlite3 *db, void *aux, int argc, const char *const *argv, sqlite3_vtab **ret, char **error)
 {
 	struct query *q = aux;
 	const struct chains_kind *kind = kinds;
@@ -408,9 +408,7 @@ static int chains_column(sqlite3_vtab_cursor *base, sqlite3_context *context, in
 	case CHAIN(kernelMode): sqlite3_result_int(context, code_function_is_kernel(f)); break;
 	case CHAIN(unresolved): sqlite3_result_int(context, f->name == 0); break;
 	case CHAIN(originalIP): sqlite3_result_int64(context, c->tree->code[frame].offset); break;
-	case CHAIN(unwindMethod):
-		sqlite3_result_int(context, ((const struct chains_vtab *)base->pVtab)->method);
-		break;
+	case CHAIN(unwindMethod): sqlite3_result_int(context, ((const struct chains_vtab *)base->pVtab)->method); break;
 	case CHAIN(stackDepth): sqlite3_result_int64(context, c->depth); break;
 	}
 	return SQLITE_OK;
@@ -424,12 +422,14 @@ static int chains_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *ret)
 	return SQLITE_OK;
 }
 
+/* clang-format off */
 const sqlite3_module callchains_module = {
 	.iVersion = 1, .xCreate = chains_connect, .xConnect = chains_connect, .xBestIndex = chains_best_index,
 	.xDisconnect = chains_disconnect, .xDestroy = chains_disconnect, .xOpen = chains_open,
 	.xClose = chains_close, .xFilter = chains_filter, .xNext = chains_next, .xEof = chains_eof,
 	.xColumn = chains_column, .xRowid = chains_rowid,
 };
+/* clang-format on */
 
 static int has_stacks(struct query *q, const struct chains_kind *kind)
 {

@@ -84,7 +84,7 @@ static int mark_outermost(struct stack_fold *fold)
 	uint32_t *open = calloc(fold->label_count, sizeof(*open)), node = 0;
 	int r = child && sibling && open ? 0 : -ENOMEM;
 
-	for (uint32_t i = fold->count; r >= 0 && --i > 0; ) {
+	for (uint32_t i = fold->count; r >= 0 && --i > 0;) {
 		sibling[i] = child[fold->parents[i]];
 		child[fold->parents[i]] = i;
 	}

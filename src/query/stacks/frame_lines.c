@@ -11,8 +11,7 @@
 #include "symbol/lines.h"
 
 enum { LINES_DEPTH, LINES_FUNCTION, LINES_FILE, LINES_LINE, LINES_FRAME };
-#define LINES_DECLARATION \
-	"CREATE TABLE x(depth INTEGER, function TEXT, file TEXT, line INTEGER, frame INTEGER HIDDEN)"
+#define LINES_DECLARATION "CREATE TABLE x(depth INTEGER, function TEXT, file TEXT, line INTEGER, frame INTEGER HIDDEN)"
 #define LINES_OPEN 32u /* files open at a time */
 
 struct line_module {
@@ -33,10 +32,10 @@ struct frame_lines {
 	int loaded;
 	struct line_module *modules; /* by uid */
 	size_t module_limit;
-	struct line_frame *frames;   /* by id */
+	struct line_frame *frames; /* by id */
 	size_t frame_limit;
 	unsigned open;
-	char folder[PATH_MAX];       /* of the cache; empty: none */
+	char folder[PATH_MAX]; /* of the cache; empty: none */
 };
 
 struct lines_cursor {
@@ -84,8 +83,7 @@ static int take_module(void *context, const int64_t *values, uint32_t present)
 	m = &all->modules[uid];
 	m->kind = (enum module_kind)values[COLUMN_MODULE_KIND];
 	m->path = report_text(r, (uint64_t)values[COLUMN_MODULE_PATH], NULL);
-	m->build_id_size = build_id_from_text(
-		report_text(r, (uint64_t)values[COLUMN_MODULE_BUILD_ID], NULL), m->build_id);
+	m->build_id_size = build_id_from_text(report_text(r, (uint64_t)values[COLUMN_MODULE_BUILD_ID], NULL), m->build_id);
 	return 0;
 }
 
@@ -137,8 +135,10 @@ static int find_lines(struct frame_lines *all, int64_t frame, struct source_line
 	if (!f->module || (m->kind != MODULE_FILE && m->kind != MODULE_VDSO) || !m->build_id_size)
 		return -ENOENT;
 	if (!m->lines) {
-		struct debug_wanted wanted = { .build_id = m->build_id, .build_id_size = m->build_id_size,
-					       .path = m->path, .folders = getenv("SONDE_DEBUG_SYMBOLS") };
+		struct debug_wanted wanted = { .build_id = m->build_id,
+					       .build_id_size = m->build_id_size,
+					       .path = m->path,
+					       .folders = getenv("SONDE_DEBUG_SYMBOLS") };
 
 		if (all->open == LINES_OPEN)
 			close_files(all);
@@ -226,21 +226,14 @@ static int lines_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int
 	const struct source_line *at = &c->lines.at[c->at];
 
 	switch (column) {
-	case LINES_DEPTH:
-		sqlite3_result_int64(context, c->at);
-		break;
-	case LINES_FUNCTION:
-		known_text(context, at->function);
-		break;
-	case LINES_FILE:
-		known_text(context, at->file);
-		break;
+	case LINES_DEPTH: sqlite3_result_int64(context, c->at); break;
+	case LINES_FUNCTION: known_text(context, at->function); break;
+	case LINES_FILE: known_text(context, at->file); break;
 	case LINES_LINE:
 		if (at->line)
 			sqlite3_result_int64(context, at->line);
 		break;
-	default:
-		sqlite3_result_int64(context, c->frame);
+	default: sqlite3_result_int64(context, c->frame);
 	}
 	return SQLITE_OK;
 }
@@ -251,7 +244,9 @@ static int lines_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *ret)
 	return SQLITE_OK;
 }
 
+/* clang-format off */
 const sqlite3_module frame_lines_module = {
 	.iVersion = 1, .xConnect = lines_connect, .xBestIndex = lines_best_index, .xDisconnect = lines_disconnect, .xOpen = lines_open,
 	.xClose = lines_close, .xFilter = lines_filter, .xNext = lines_next, .xEof = lines_eof, .xColumn = lines_column, .xRowid = lines_rowid,
 };
+/* clang-format on */

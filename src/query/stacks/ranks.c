@@ -20,8 +20,8 @@ static int compare_texts(const void *a, const void *b, void *context)
 	return strcmp(texts + x->from, texts + y->from);
 }
 
-static int list_labels(struct query *q, const struct stack_view *v, const uint32_t *nodes, size_t count,
-		       struct ranked_label *list, uint32_t *seen, struct buf *texts, size_t *ret)
+static int list_labels(struct query *q, const struct stack_view *v, const uint32_t *nodes, size_t count, struct ranked_label *list,
+		       uint32_t *seen, struct buf *texts, size_t *ret)
 {
 	size_t listed = 0;
 	int r = 0;
@@ -51,8 +51,7 @@ int stack_view_ranks(struct query *q, const struct stack_view *v, const uint32_t
 	if (r >= 0 && listed)
 		sort_items_with(list, listed, sizeof(*list), compare_texts, texts.data);
 	for (size_t i = 0; r >= 0 && i < listed; i++)
-		ranks[list[i].label] = i && compare_texts(&list[i - 1], &list[i], texts.data) == 0 ?
-					       ranks[list[i - 1].label] : (uint32_t)i;
+		ranks[list[i].label] = i && compare_texts(&list[i - 1], &list[i], texts.data) == 0 ? ranks[list[i - 1].label] : (uint32_t)i;
 	if (r >= 0)
 		*ret = ranks;
 	else

@@ -10,15 +10,17 @@
 #include "query/engine/function.h"
 #include "query/stacks/weights.h"
 
+/* clang-format off */
 enum {
 	STATS_FUNCTION, STATS_MODULE, STATS_KERNEL, STATS_THREAD, STATS_PROCESS, STATS_SELF_COUNT, STATS_SELF,
 	STATS_SELF_TIME, STATS_TOTAL_COUNT, STATS_TOTAL, STATS_TOTAL_TIME,
 	STATS_SOURCE, STATS_BY, STATS_FILTER
 };
+/* clang-format on */
 
-#define STATS_DECLARATION                                                                          \
+#define STATS_DECLARATION \
 	"CREATE TABLE x(function TEXT, module TEXT, kernel INTEGER, thread INTEGER, process INTEGER, " \
-	"self_count INTEGER, self INTEGER, self_time INTEGER, total_count INTEGER, total INTEGER, "  \
+	"self_count INTEGER, self INTEGER, self_time INTEGER, total_count INTEGER, total INTEGER, " \
 	"total_time INTEGER, source HIDDEN, by HIDDEN, filter HIDDEN)"
 
 struct stats_row {
@@ -37,8 +39,7 @@ struct stats_cursor {
 	size_t cap;
 };
 
-static int stats_connect(sqlite3 *db, void *aux, int argc, const char *const *argv, sqlite3_vtab **ret,
-			 char **error)
+static int stats_connect(sqlite3 *db, void *aux, int argc, const char *const *argv, sqlite3_vtab **ret, char **error)
 {
 	return function_connect(db, aux, STATS_DECLARATION, ret);
 }
@@ -75,8 +76,8 @@ static int parse_by(struct stats_cursor *c, const char *by, struct error *err)
 		const char *name;
 		int labels, owner;
 	} words[] = {
-		{ "function", STACK_FUNCTIONS, -1 }, { "module", STACK_MODULES, -1 }, { "function#", STACK_ALIKE, -1 },
-		{ "thread", -1, OWNER_THREAD }, { "process", -1, OWNER_PROCESS },
+		{ "function", STACK_FUNCTIONS, -1 }, { "module", STACK_MODULES, -1 },  { "function#", STACK_ALIKE, -1 },
+		{ "thread", -1, OWNER_THREAD },      { "process", -1, OWNER_PROCESS },
 	};
 	size_t len, i;
 
@@ -88,8 +89,10 @@ static int parse_by(struct stats_cursor *c, const char *by, struct error *err)
 		for (i = 0; i < 5 && (strlen(words[i].name) != len || strncmp(words[i].name, by, len) != 0); i++)
 			;
 		if (len && i == 5)
-			return error_set(err, EINVAL, "Cannot group by '%.*s': write function or module, and thread or "
-					 "process", (int)len, by);
+			return error_set(err, EINVAL,
+					 "Cannot group by '%.*s': write function or module, and thread or "
+					 "process",
+					 (int)len, by);
 		if (len && words[i].labels >= 0)
 			c->labels = (enum stack_labels)words[i].labels;
 		if (len && words[i].owner >= 0)
@@ -108,8 +111,7 @@ static int add_row(struct stats_cursor *c, const struct stats_row *row)
 
 /* Rows of one owner: nodes with the same label come together. `place` has, by label, the
  * row + 1 + what came before this owner. */
-static int add_owner(struct stats_cursor *c, const struct stack_sums *sums, uint32_t owner, size_t *place,
-		     size_t first)
+static int add_owner(struct stats_cursor *c, const struct stack_sums *sums, uint32_t owner, size_t *place, size_t first)
 {
 	const struct stack_fold *fold = &c->view.fold;
 	struct stats_row *row;
@@ -173,8 +175,7 @@ static int stats_filter(sqlite3_vtab_cursor *base, int given, const char *text, 
 }
 
 /* Rows of modules have a function only where it says that there is none. */
-static void result_function(sqlite3_context *context, struct query *q, const struct stats_cursor *c,
-			    uint32_t label)
+static void result_function(sqlite3_context *context, struct query *q, const struct stats_cursor *c, uint32_t label)
 {
 	struct buf text = BUF_INIT;
 
@@ -187,8 +188,7 @@ static void result_function(sqlite3_context *context, struct query *q, const str
 	buf_release(&text);
 }
 
-static void result_module(sqlite3_context *context, struct query *q, const struct stats_cursor *c,
-			  uint32_t label)
+static void result_module(sqlite3_context *context, struct query *q, const struct stats_cursor *c, uint32_t label)
 {
 	const struct code_function *f = stack_view_function(&c->view, label);
 
@@ -198,8 +198,7 @@ static void result_module(sqlite3_context *context, struct query *q, const struc
 		result_text(context, q, c->view.tree->module_paths[label]);
 }
 
-static void result_owner(sqlite3_context *context, const struct query *q, const struct stats_cursor *c,
-			 uint32_t owner, int column)
+static void result_owner(sqlite3_context *context, const struct query *q, const struct stats_cursor *c, uint32_t owner, int column)
 {
 	int64_t uid = c->weights.owners[owner];
 	const int64_t *thread;
@@ -208,8 +207,7 @@ static void result_owner(sqlite3_context *context, const struct query *q, const 
 		sqlite3_result_int64(context, uid);
 	else if (column == STATS_PROCESS && c->owner == OWNER_PROCESS)
 		sqlite3_result_int64(context, uid);
-	else if (column == STATS_PROCESS && c->owner == OWNER_THREAD &&
-		 (thread = index_find(&q->index.threads, uid)) != NULL)
+	else if (column == STATS_PROCESS && c->owner == OWNER_THREAD && (thread = index_find(&q->index.threads, uid)) != NULL)
 		sqlite3_result_int64(context, thread[THREAD_PROCESS]);
 }
 

@@ -11,14 +11,16 @@
 #include "query/engine/function.h"
 #include "query/stacks/weights.h"
 
+/* clang-format off */
 enum {
 	STACKS_NAME, STACKS_DEPTH, STACKS_ID, STACKS_PARENT, STACKS_SELF_COUNT, STACKS_SELF, STACKS_SELF_TIME,
 	STACKS_TOTAL_COUNT, STACKS_TOTAL, STACKS_TOTAL_TIME, STACKS_SOURCE, STACKS_FORM, STACKS_FILTER
 };
+/* clang-format on */
 
-#define STACKS_DECLARATION                                                                          \
-	"CREATE TABLE x(name TEXT, depth INTEGER, id INTEGER, parent INTEGER, self_count INTEGER, "   \
-	"self INTEGER, self_time INTEGER, total_count INTEGER, total INTEGER, total_time INTEGER, "   \
+#define STACKS_DECLARATION \
+	"CREATE TABLE x(name TEXT, depth INTEGER, id INTEGER, parent INTEGER, self_count INTEGER, " \
+	"self INTEGER, self_time INTEGER, total_count INTEGER, total INTEGER, total_time INTEGER, " \
 	"source HIDDEN, form HIDDEN, filter HIDDEN)"
 
 struct stacks_cursor {
@@ -31,8 +33,7 @@ struct stacks_cursor {
 	uint32_t *ranks; /* by label */
 };
 
-static int stacks_connect(sqlite3 *db, void *aux, int argc, const char *const *argv, sqlite3_vtab **ret,
-			  char **error)
+static int stacks_connect(sqlite3 *db, void *aux, int argc, const char *const *argv, sqlite3_vtab **ret, char **error)
 {
 	return function_connect(db, aux, STACKS_DECLARATION, ret);
 }
@@ -148,7 +149,7 @@ static int order_tree(struct stacks_cursor *c)
 		child[fold->parents[node]] = node;
 	}
 	/* Node 0, what has no stack, stands among the outermost callers. */
-	for (node = child[0]; node; ) {
+	for (node = child[0]; node;) {
 		if (root && fold->parents[node] == 0 && compare_total(&node, &nothing, c) < 0)
 			c->nodes[count++] = root = 0;
 		c->nodes[count++] = node;
@@ -243,8 +244,7 @@ static int folded_text(struct query *q, const struct stacks_cursor *c, uint32_t 
 static void result_name(sqlite3_context *context, struct query *q, const struct stacks_cursor *c, uint32_t node)
 {
 	struct buf text = BUF_INIT;
-	int r = c->folded ? folded_text(q, c, node, &text) :
-			    stack_view_text(q, &c->view, stack_view_label(&c->view, node), &text);
+	int r = c->folded ? folded_text(q, c, node, &text) : stack_view_text(q, &c->view, stack_view_label(&c->view, node), &text);
 
 	if (r < 0 || text.len > INT_MAX)
 		sqlite3_result_error_nomem(context);
@@ -253,8 +253,7 @@ static void result_name(sqlite3_context *context, struct query *q, const struct 
 	buf_release(&text);
 }
 
-static void result_sum(sqlite3_context *context, const struct stacks_cursor *c, const struct stack_sum *sum,
-		       int column)
+static void result_sum(sqlite3_context *context, const struct stacks_cursor *c, const struct stack_sum *sum, int column)
 {
 	int64_t time;
 

@@ -53,8 +53,8 @@ static void push_to_callers(struct stack_sums *s)
 	uint32_t node, parent;
 	uint64_t bits;
 
-	for (size_t word = s->touched_words; word-- > 0; )
-		for (unsigned bit = 64; bit-- > 0; ) {
+	for (size_t word = s->touched_words; word-- > 0;)
+		for (unsigned bit = 64; bit-- > 0;) {
 			bits = s->touched[word] & (~0ull >> (63 - bit));
 			if (!bits)
 				break;
@@ -71,8 +71,7 @@ static void push_to_callers(struct stack_sums *s)
 		}
 }
 
-void stack_sums_add(struct stack_sums *s, const struct stack_weights *w, const uint32_t *nodes, size_t begin,
-		    size_t end)
+void stack_sums_add(struct stack_sums *s, const struct stack_weights *w, const uint32_t *nodes, size_t begin, size_t end)
 {
 	uint32_t node;
 

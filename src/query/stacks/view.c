@@ -59,8 +59,7 @@ static int copy_fold(struct stack_fold *to, const struct stack_fold *from, size_
 	size_t all = from->count + more;
 
 	*to = (struct stack_fold){ .count = from->count, .label_count = from->label_count };
-	if (all > UINT32_MAX ||
-	    copy_column(&to->parents, from->parents, sizeof(*to->parents), from->count, all) < 0 ||
+	if (all > UINT32_MAX || copy_column(&to->parents, from->parents, sizeof(*to->parents), from->count, all) < 0 ||
 	    copy_column(&to->labels, from->labels, sizeof(*to->labels), from->count, all) < 0 ||
 	    copy_column(&to->depths, from->depths, sizeof(*to->depths), from->count, all) < 0 ||
 	    copy_column(&to->outermost, from->outermost, sizeof(*to->outermost), from->count, all) < 0)
@@ -168,7 +167,7 @@ int stack_view_text(struct query *q, const struct stack_view *v, uint32_t label,
 		return buf_puts(ret, "[Unknown]");
 	if (label < v->frame_labels && v->by != STACK_MODULES)
 		return function_text(q, v, label, ret);
-	text = report_text(q->report, (uint64_t)(label < v->frame_labels ? v->tree->module_paths[label] :
-							    v->calls[label - v->frame_labels]), &len);
+	text = report_text(q->report,
+			   (uint64_t)(label < v->frame_labels ? v->tree->module_paths[label] : v->calls[label - v->frame_labels]), &len);
 	return text ? buf_append(ret, text, len) : 0;
 }

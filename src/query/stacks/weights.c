@@ -26,8 +26,8 @@ struct collecting {
 	struct request request;
 	int stack_column;
 	int value_column;
-	int value_required;       /* rows without a value do not count */
-	int call_column;          /* -1: none */
+	int value_required; /* rows without a value do not count */
+	int call_column;    /* -1: none */
 	uint32_t *owner_of_piece;
 	uint32_t stack_count;
 	uint64_t pieces;
@@ -82,8 +82,7 @@ static int fold_rows(struct collecting *c, struct scan *s, struct weight_table *
 	for (uint32_t row = s->first; r >= 0 && row < s->limit; row++) {
 		int no_value = vector_is_null(value, row);
 
-		if ((no_value && c->value_required) ||
-		    (check && !(scan_row_visible(s, row) && scan_row_matches(s, row))))
+		if ((no_value && c->value_required) || (check && !(scan_row_visible(s, row) && scan_row_matches(s, row))))
 			continue;
 		r = add_weight(t, &(struct stack_weight){ owner, known_stack(c, stack, row), call_of(call, row), 1,
 							  no_value ? 0 : (uint64_t)vector_value(value, row) });
@@ -196,8 +195,7 @@ static int fold_absences(struct collecting *c, struct scan *s, struct absence *a
 		a->stack = known_stack(c, stack, row);
 		a->call = call_of(call, row);
 		a->since = vector_value(v[1], row);
-		a->counts = !vector_is_null(v[3], row) && vector_value(v[3], row) == RUN_BLOCKED &&
-			    scan_row_matches(s, row);
+		a->counts = !vector_is_null(v[3], row) && vector_value(v[3], row) == RUN_BLOCKED && scan_row_matches(s, row);
 	}
 	return r;
 }
@@ -291,8 +289,7 @@ static int prepare(struct collecting *c, const char *source, const char *filter,
 	while (i < COUNT_OF(sources) && strcmp(sources[i].name, source ? source : "") != 0)
 		i++;
 	if (i == COUNT_OF(sources))
-		return error_set(err, EINVAL, "There are no stacks of '%s': write samples, osrt or offcpu",
-				 source ? source : "");
+		return error_set(err, EINVAL, "There are no stacks of '%s': write samples, osrt or offcpu", source ? source : "");
 	TRY(request_parse(&c->request, c->q, sources[i].table, "", filter, err));
 	c->stack_column = mapped_column_find(c->request.table, sources[i].stack);
 	c->value_column = mapped_column_find(c->request.table, sources[i].value);
@@ -312,8 +309,8 @@ static void find_unit(struct stack_weights *w, struct query *q, const char *sour
 	w->sample_ns = hz > 0 && isfinite(hz) ? 1e9 / hz : 0;
 }
 
-int stack_weights_collect(struct stack_weights *ret, struct query *q, const char *source,
-			  enum stack_owner owner, const char *filter, struct error *err)
+int stack_weights_collect(struct stack_weights *ret, struct query *q, const char *source, enum stack_owner owner, const char *filter,
+			  struct error *err)
 {
 	struct collecting c = { .q = q };
 	struct stack_tree *tree;

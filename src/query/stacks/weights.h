@@ -9,9 +9,9 @@
 enum stack_owner { OWNER_ALL, OWNER_THREAD, OWNER_PROCESS };
 
 struct stack_weight {
-	uint32_t owner;  /* number of the owner */
-	uint32_t stack;  /* id; 0 = none was recorded */
-	uint32_t call;   /* string id of the function or system call that was made there; 0 = none */
+	uint32_t owner; /* number of the owner */
+	uint32_t stack; /* id; 0 = none was recorded */
+	uint32_t call;  /* string id of the function or system call that was made there; 0 = none */
 	uint64_t count;
 	uint64_t weight;
 };
@@ -19,7 +19,7 @@ struct stack_weight {
 struct stack_weights {
 	struct stack_weight *rows; /* by owner, then stack, then call */
 	size_t count;
-	int64_t *owners;           /* uid of thread or process, by number */
+	int64_t *owners; /* uid of thread or process, by number */
 	uint32_t owner_count;
 	/* What one unit of weight is in nanoseconds; 0: count times `sample_ns` instead, where that is
 	 * known. */
@@ -29,8 +29,8 @@ struct stack_weights {
 
 /* source: samples, osrt or offcpu. filter: as request_parse() has it, over the table
  * that the source reads (COMPOSITE_EVENTS, OSRT_API, sonde_run). -EINVAL with a sentence, -ENOMEM. */
-int stack_weights_collect(struct stack_weights *ret, struct query *q, const char *source,
-			  enum stack_owner owner, const char *filter, struct error *err);
+int stack_weights_collect(struct stack_weights *ret, struct query *q, const char *source, enum stack_owner owner, const char *filter,
+			  struct error *err);
 void stack_weights_release(struct stack_weights *w);
 
 /* The rows of an owner begin where those of the one before end. */
@@ -44,11 +44,11 @@ struct stack_view {
 	struct stack_tree *tree;
 	enum stack_labels by;
 	struct stack_fold fold;
-	int owned;            /* the fold's arrays are the view's own */
+	int owned;             /* the fold's arrays are the view's own */
 	uint32_t frame_labels; /* labels from here on are calls */
-	uint32_t *calls;      /* string ids of the calls, in order */
+	uint32_t *calls;       /* string ids of the calls, in order */
 	uint32_t call_count;
-	uint32_t *nodes;      /* by row of the weights */
+	uint32_t *nodes; /* by row of the weights */
 };
 
 int stack_view_open(struct stack_view *v, struct query *q, enum stack_labels by, struct stack_weights *w);
@@ -78,8 +78,7 @@ struct stack_sums {
 int stack_sums_init(struct stack_sums *s, const struct stack_fold *fold);
 void stack_sums_release(struct stack_sums *s);
 /* Forgets what was there and adds up rows [begin, end); nodes as in the view. */
-void stack_sums_add(struct stack_sums *s, const struct stack_weights *w, const uint32_t *nodes, size_t begin,
-		    size_t end);
+void stack_sums_add(struct stack_sums *s, const struct stack_weights *w, const uint32_t *nodes, size_t begin, size_t end);
 /* The next node at or behind `node` that has anything; fold->count at the end. */
 uint32_t stack_sums_next(const struct stack_sums *s, uint32_t node);
 

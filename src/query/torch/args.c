@@ -9,13 +9,12 @@
 #define CACHE 1024
 #define OF_ALLOCATION (UINT32_C(1) << 31)
 
-enum arg_role { ARG_NONE, ARG_EXTERNAL, ARG_SHAPES, ARG_BYTES, ARG_DEVICE_TYPE, ARG_SEQUENCE, ARG_FORWARD_THREAD,
-	    ARG_STACK, ARG_INPUTS };
+enum arg_role { ARG_NONE, ARG_EXTERNAL, ARG_SHAPES, ARG_BYTES, ARG_DEVICE_TYPE, ARG_SEQUENCE, ARG_FORWARD_THREAD, ARG_STACK, ARG_INPUTS };
 enum { PART_SET, PART_KEY, PART_INTEGER, PART_TEXT, PART_COUNT };
 
 struct arguments {
 	struct torch_loading *l;
-	uint32_t *of_set;      /* place + 1 of an event, or of an allocation with its bit; 0: nobody's */
+	uint32_t *of_set; /* place + 1 of an event, or of an allocation with its bit; 0: nobody's */
 	uint32_t set_limit;
 	struct {
 		int64_t id;
@@ -24,7 +23,7 @@ struct arguments {
 	struct {
 		int64_t id;
 		int32_t shapes;
-	} shapes[CACHE];       /* those made last */
+	} shapes[CACHE]; /* those made last */
 };
 
 static enum arg_role role_of(struct arguments *a, int64_t key)
@@ -32,10 +31,16 @@ static enum arg_role role_of(struct arguments *a, int64_t key)
 	static const struct {
 		const char *name;
 		enum arg_role role;
-	} roles[] = { { "External id", ARG_EXTERNAL }, { "external id", ARG_EXTERNAL }, { "Input Dims", ARG_SHAPES },
-		      { "Input dims", ARG_SHAPES }, { "Bytes", ARG_BYTES }, { "Device Type", ARG_DEVICE_TYPE },
-		      { "Sequence number", ARG_SEQUENCE }, { "Fwd thread id", ARG_FORWARD_THREAD },
-		      { "Call stack", ARG_STACK }, { "Concrete Inputs", ARG_INPUTS } };
+	} roles[] = { { "External id", ARG_EXTERNAL },
+		      { "external id", ARG_EXTERNAL },
+		      { "Input Dims", ARG_SHAPES },
+		      { "Input dims", ARG_SHAPES },
+		      { "Bytes", ARG_BYTES },
+		      { "Device Type", ARG_DEVICE_TYPE },
+		      { "Sequence number", ARG_SEQUENCE },
+		      { "Fwd thread id", ARG_FORWARD_THREAD },
+		      { "Call stack", ARG_STACK },
+		      { "Concrete Inputs", ARG_INPUTS } };
 	size_t at = (uint64_t)key % CACHE, len;
 	const char *text;
 

@@ -17,8 +17,8 @@ enum torch_formula torch_formula_of(const char *name)
 	static const struct {
 		const char *name;
 		enum torch_formula formula;
-	} formulas[] = { { "aten::conv2d", TORCH_CONV2D }, { "aten::mm", TORCH_MM }, { "aten::bmm", TORCH_MM },
-			 { "aten::addmm", TORCH_ADDMM }, { "aten::baddbmm", TORCH_ADDMM }, { "aten::mul", TORCH_ELEMENTS },
+	} formulas[] = { { "aten::conv2d", TORCH_CONV2D }, { "aten::mm", TORCH_MM },         { "aten::bmm", TORCH_MM },
+			 { "aten::addmm", TORCH_ADDMM },   { "aten::baddbmm", TORCH_ADDMM }, { "aten::mul", TORCH_ELEMENTS },
 			 { "aten::add", TORCH_ELEMENTS } };
 
 	for (unsigned i = 0; name && i < COUNT_OF(formulas); i++)

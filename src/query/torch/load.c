@@ -41,11 +41,14 @@ static enum name_class classify(const char *text)
 	static const struct {
 		const char *name;
 		enum name_class class;
-	} names[] = { { "[memory]", NAME_MEMORY }, { "[OutOfMemory]", NAME_OUT_OF_MEMORY },
+	} names[] = { { "[memory]", NAME_MEMORY },
+		      { "[OutOfMemory]", NAME_OUT_OF_MEMORY },
 		      { "profiler::_record_function_enter", NAME_HIDDEN },
 		      { "profiler::_record_function_enter_new", NAME_HIDDEN },
-		      { "profiler::_record_function_exit", NAME_HIDDEN }, { "aten::is_leaf", NAME_HIDDEN },
-		      { "aten::output_nr", NAME_HIDDEN }, { "aten::_version", NAME_HIDDEN } };
+		      { "profiler::_record_function_exit", NAME_HIDDEN },
+		      { "aten::is_leaf", NAME_HIDDEN },
+		      { "aten::output_nr", NAME_HIDDEN },
+		      { "aten::_version", NAME_HIDDEN } };
 	/* Collectives and remote calls: torch ends them with their result, and the trace does not say so. */
 	static const char *const async[] = { "nccl:", "gloo:", "mpi:", "ucc:", "xccl:", "rpc_async#" };
 
@@ -63,11 +66,16 @@ static enum category categorize(const char *text)
 	static const struct {
 		const char *name;
 		enum category category;
-	} categories[] = { { "cpu_op", CATEGORY_OPERATOR }, { "user_annotation", CATEGORY_ANNOTATION },
-			   { "gpu_user_annotation", CATEGORY_GPU_ANNOTATION }, { "overhead", CATEGORY_CPU },
-			   { "xpu_runtime", CATEGORY_CPU }, { "xpu_driver", CATEGORY_CPU },
-			   { "privateuse1_runtime", CATEGORY_CPU }, { "privateuse1_driver", CATEGORY_CPU },
-			   { "mtia_runtime", CATEGORY_CPU }, { "glow_runtime", CATEGORY_CPU } };
+	} categories[] = { { "cpu_op", CATEGORY_OPERATOR },
+			   { "user_annotation", CATEGORY_ANNOTATION },
+			   { "gpu_user_annotation", CATEGORY_GPU_ANNOTATION },
+			   { "overhead", CATEGORY_CPU },
+			   { "xpu_runtime", CATEGORY_CPU },
+			   { "xpu_driver", CATEGORY_CPU },
+			   { "privateuse1_runtime", CATEGORY_CPU },
+			   { "privateuse1_driver", CATEGORY_CPU },
+			   { "mtia_runtime", CATEGORY_CPU },
+			   { "glow_runtime", CATEGORY_CPU } };
 
 	for (unsigned i = 0; i < COUNT_OF(categories); i++)
 		if (strcmp(text, categories[i].name) == 0)
@@ -99,8 +107,7 @@ static int find_name(struct reading *g, int64_t id, const struct name **ret)
 	if (n->id == id && id)
 		return 0;
 	text = query_text(g->ops->q, id, &len);
-	*n = (struct name){ .id = id, .class = (uint8_t)classify(text ? text : ""),
-			    .category = (uint8_t)categorize(text ? text : "") };
+	*n = (struct name){ .id = id, .class = (uint8_t)classify(text ? text : ""), .category = (uint8_t)categorize(text ? text : "") };
 	return number_name(g, n, text);
 }
 
@@ -143,7 +150,8 @@ static struct torch_event *add(struct reading *g, enum torch_kind kind, uint32_t
 
 static int take_slice(struct reading *g, uint32_t row)
 {
-	static const enum torch_kind kinds[] = { [CATEGORY_OPERATOR] = TORCH_OPERATOR, [CATEGORY_ANNOTATION] = TORCH_ANNOTATION,
+	static const enum torch_kind kinds[] = { [CATEGORY_OPERATOR] = TORCH_OPERATOR,
+						 [CATEGORY_ANNOTATION] = TORCH_ANNOTATION,
 						 [CATEGORY_CPU] = TORCH_OVERHEAD,
 						 [CATEGORY_GPU_ANNOTATION] = TORCH_GPU_ANNOTATION };
 	const struct name *name;
@@ -231,7 +239,9 @@ static int add_allocation(struct torch_loading *l, const struct torch_allocation
 
 static int take_instant(struct reading *g, uint32_t row)
 {
-	struct torch_allocation a = { .time = g->columns[0][row], .args = narrow(g->columns[3][row]), .device_type = -1,
+	struct torch_allocation a = { .time = g->columns[0][row],
+				      .args = narrow(g->columns[3][row]),
+				      .device_type = -1,
 				      .thread = g->track ? narrow(g->track[TRACK_THREAD]) : 0 };
 	const struct name *name;
 
@@ -301,6 +311,7 @@ static int read_table(struct reading *g, const struct table_plan *p)
 
 int torch_load(struct torch_loading *l)
 {
+	/* clang-format off */
 	static const struct table_plan plans[] = {
 		{ TABLE_SLICE, take_slice, { COLUMN_SLICE_START, COLUMN_SLICE_END, COLUMN_SLICE_NAME, COLUMN_SLICE_CLASS,
 					     COLUMN_SLICE_ARGS }, 5 },
@@ -317,6 +328,7 @@ int torch_load(struct torch_loading *l)
 		{ TABLE_GPU_SYNC, take_sync, { COLUMN_GPU_SYNC_START, COLUMN_GPU_SYNC_END, COLUMN_GPU_SYNC_KIND,
 					       COLUMN_GPU_SYNC_ARGS }, 4 },
 	};
+	/* clang-format on */
 	struct reading *g = calloc(1, sizeof(*g));
 	int r = g ? 0 : -ENOMEM;
 

@@ -6,16 +6,18 @@
 
 #include "query/engine/function.h"
 
+/* clang-format off */
 enum { COLUMN_ID, COLUMN_PARENT, COLUMN_LEVEL, COLUMN_NAME, COLUMN_KIND, COLUMN_SHAPES, COLUMN_PID, COLUMN_TID,
        COLUMN_THREAD, COLUMN_START, COLUMN_END, COLUMN_DURATION, COLUMN_CPU, COLUMN_SELF_CPU, COLUMN_DEVICE,
        COLUMN_SELF_DEVICE, COLUMN_CPU_MEMORY, COLUMN_SELF_CPU_MEMORY, COLUMN_DEVICE_MEMORY,
        COLUMN_SELF_DEVICE_MEMORY, COLUMN_EXTERNAL, COLUMN_SEQUENCE, COLUMN_FORWARD_THREAD, COLUMN_ASYNC,
        COLUMN_STACK, COLUMN_ARGS };
-#define DECLARATION                                                                                         \
+/* clang-format on */
+#define DECLARATION \
 	"CREATE TABLE x(id INTEGER, parent INTEGER, level INTEGER, name TEXT, kind TEXT, inputShapes TEXT, " \
-	"pid INTEGER, tid INTEGER, threadUid INTEGER, start INTEGER, end INTEGER, duration INTEGER, "       \
-	"cpuTime INTEGER, selfCpuTime INTEGER, deviceTime INTEGER, selfDeviceTime INTEGER, "                \
-	"cpuMemory INTEGER, selfCpuMemory INTEGER, deviceMemory INTEGER, selfDeviceMemory INTEGER, "        \
+	"pid INTEGER, tid INTEGER, threadUid INTEGER, start INTEGER, end INTEGER, duration INTEGER, " \
+	"cpuTime INTEGER, selfCpuTime INTEGER, deviceTime INTEGER, selfDeviceTime INTEGER, " \
+	"cpuMemory INTEGER, selfCpuMemory INTEGER, deviceMemory INTEGER, selfDeviceMemory INTEGER, " \
 	"externalId INTEGER, sequence INTEGER, forwardThread INTEGER, isAsync INTEGER, stack TEXT, args INTEGER)"
 
 struct cursor {
@@ -213,9 +215,10 @@ static void result_memory(sqlite3_context *context, const struct cursor *c, int 
 	if (!c->ops->memory)
 		return; /* null */
 	torch_figures(c->ops, c->at, &f);
-	sqlite3_result_int64(context, column == COLUMN_CPU_MEMORY ? f.cpu_memory :
+	sqlite3_result_int64(context, column == COLUMN_CPU_MEMORY      ? f.cpu_memory :
 				      column == COLUMN_SELF_CPU_MEMORY ? f.self_cpu_memory :
-				      column == COLUMN_DEVICE_MEMORY ? f.device_memory : f.self_device_memory);
+				      column == COLUMN_DEVICE_MEMORY   ? f.device_memory :
+									 f.self_device_memory);
 }
 
 static void result_detail(sqlite3_context *context, const struct cursor *c, const struct torch_event *e, int column)
@@ -247,10 +250,12 @@ static void result_detail(sqlite3_context *context, const struct cursor *c, cons
 
 static int ops_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int column)
 {
+	/* clang-format off */
 	static const char *const kinds[] = {
 		[TORCH_OPERATOR] = "op", [TORCH_ANNOTATION] = "annotation", [TORCH_CALL] = "call", [TORCH_OVERHEAD] = "overhead",
 		[TORCH_MEMORY] = "memory", [TORCH_KERNEL] = "kernel", [TORCH_COPY] = "memcpy", [TORCH_SET] = "memset",
 		[TORCH_SYNC] = "sync", [TORCH_GPU_ANNOTATION] = "gpu_annotation" };
+	/* clang-format on */
 	struct cursor *c = (struct cursor *)base;
 	const struct torch_event *e = &c->ops->events[c->at];
 	struct torch_figures f;

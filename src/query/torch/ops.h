@@ -9,10 +9,10 @@
 enum torch_kind {
 	TORCH_OPERATOR,
 	TORCH_ANNOTATION,
-	TORCH_CALL,           /* of CUDA's runtime or driver */
-	TORCH_OVERHEAD,       /* of the profiler, and what else happened on a CPU */
-	TORCH_MEMORY,         /* an allocation in no operator, or one that failed */
-	TORCH_KERNEL,         /* from here on: on a device */
+	TORCH_CALL,     /* of CUDA's runtime or driver */
+	TORCH_OVERHEAD, /* of the profiler, and what else happened on a CPU */
+	TORCH_MEMORY,   /* an allocation in no operator, or one that failed */
+	TORCH_KERNEL,   /* from here on: on a device */
 	TORCH_COPY,
 	TORCH_SET,
 	TORCH_SYNC,
@@ -20,27 +20,27 @@ enum torch_kind {
 };
 
 enum torch_flag {
-	TORCH_ASYNC = 1,      /* ends somewhere else: in no tree, without times of its own */
-	TORCH_MERGED = 2,     /* stands in the row of its parent, which has the same name */
-	TORCH_OUTSIDE = 4     /* does not count: query/engine/scope.h */
+	TORCH_ASYNC = 1,  /* ends somewhere else: in no tree, without times of its own */
+	TORCH_MERGED = 2, /* stands in the row of its parent, which has the same name */
+	TORCH_OUTSIDE = 4 /* does not count: query/engine/scope.h */
 };
 
 /* Names and shapes are string ids, one for each text; those below 0 are of `texts`. */
 struct torch_event {
 	int64_t start;
 	int64_t end;
-	int64_t external;      /* the id that calls and kernels name their operator by; 0: none */
+	int64_t external; /* the id that calls and kernels name their operator by; 0: none */
 	int64_t children_time;
 	int64_t device_self;
 	int64_t device_total;
 	int32_t name;
-	int32_t shapes;        /* 0: none told */
-	uint32_t parent;       /* place + 1; of work of a device: who started it. 0: none */
+	int32_t shapes;  /* 0: none told */
+	uint32_t parent; /* place + 1; of work of a device: who started it. 0: none */
 	uint32_t children;
 	uint32_t args;
-	uint32_t thread;       /* uid */
-	uint32_t inputs;       /* string id of the values of inputs that are no tensors; 0: not told */
-	uint16_t depth;        /* of its track */
+	uint32_t thread; /* uid */
+	uint32_t inputs; /* string id of the values of inputs that are no tensors; 0: not told */
+	uint16_t depth;  /* of its track */
 	uint8_t kind;
 	uint8_t flags;
 };
@@ -67,11 +67,11 @@ struct torch_ops {
 	uint32_t count;
 	uint32_t cap;
 	uint32_t host_count;
-	struct torch_memory *memory; /* of those on CPUs; NULL: the trace tells of no memory */
+	struct torch_memory *memory;  /* of those on CPUs; NULL: the trace tells of no memory */
 	struct torch_detail *details; /* of all; NULL until asked for */
 	struct keymap texts;
-	int32_t no_shapes;     /* as torch prints it: [] */
-	uint32_t stopper;      /* thread that stopped the profiler, 0: not known */
+	int32_t no_shapes; /* as torch prints it: [] */
+	uint32_t stopper;  /* thread that stopped the profiler, 0: not known */
 };
 
 /* Made once for a report; empty where no operator was recorded. */
@@ -130,8 +130,8 @@ struct torch_allocation {
 	int64_t bytes;
 	uint32_t args;
 	uint32_t thread;
-	int32_t device_type;   /* -1: not told */
-	uint8_t flags;         /* as of events */
+	int32_t device_type; /* -1: not told */
+	uint8_t flags;       /* as of events */
 };
 
 struct torch_loading {
@@ -151,6 +151,5 @@ int torch_load_details(struct torch_ops *t);
 
 /* tree.c */
 int torch_link(struct torch_loading *l);
-
 
 #endif

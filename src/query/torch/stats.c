@@ -11,11 +11,13 @@
 #include "query/functions/group.h"
 #include "query/torch/ops.h"
 
+/* clang-format off */
 enum { COLUMN_NAME, COLUMN_SHAPES, COLUMN_STARTED_BY, COLUMN_ON_DEVICE, COLUMN_ANNOTATION, COLUMN_COUNT,
        COLUMN_FIGURES /* of struct torch_figures, in its order */, COLUMN_FLOPS = COLUMN_FIGURES + 8, COLUMN_BY };
-#define DECLARATION                                                                                          \
-	"CREATE TABLE x(name TEXT, inputShapes TEXT, op TEXT, onDevice INTEGER, isAnnotation INTEGER, "      \
-	"count INTEGER, cpuTime INTEGER, selfCpuTime INTEGER, deviceTime INTEGER, selfDeviceTime INTEGER, "  \
+/* clang-format on */
+#define DECLARATION \
+	"CREATE TABLE x(name TEXT, inputShapes TEXT, op TEXT, onDevice INTEGER, isAnnotation INTEGER, " \
+	"count INTEGER, cpuTime INTEGER, selfCpuTime INTEGER, deviceTime INTEGER, selfDeviceTime INTEGER, " \
 	"cpuMemory INTEGER, selfCpuMemory INTEGER, deviceMemory INTEGER, selfDeviceMemory INTEGER, flops INTEGER, by HIDDEN)"
 #define FIRST_MEMORY 4
 
@@ -158,8 +160,7 @@ static int gather(struct cursor *c)
 		torch_figures(c->ops, i, &f);
 		memcpy(figures, &f, sizeof(f));
 		sum->count++;
-		sum->flops = torch_sum(sum->flops, flops_of(c->ops, &c->ops->events[i],
-							    find_name(c, c->ops->events[i].name)->formula));
+		sum->flops = torch_sum(sum->flops, flops_of(c->ops, &c->ops->events[i], find_name(c, c->ops->events[i].name)->formula));
 		for (unsigned k = 0; k < 8; k++)
 			sum->figures[k] = torch_sum(sum->figures[k], figures[k]);
 	}

@@ -35,7 +35,7 @@ static int list_owners(struct linking *k)
 
 	idmap_release(&k->owners);
 	/* Of several the first. */
-	for (uint32_t i = t->count; i-- > 0 && r == 0; )
+	for (uint32_t i = t->count; i-- > 0 && r == 0;)
 		if (is_owner(&t->events[i]))
 			r = idmap_put(&k->owners, (uint64_t)t->events[i].external, i);
 	return r;
@@ -285,9 +285,9 @@ static uint32_t first_allocation(const struct torch_loading *l, int64_t time, in
 }
 
 struct sums {
-	int64_t host;    /* of all before */
+	int64_t host; /* of all before */
 	int64_t device;
-	int32_t covers;  /* intervals that begin here less those that end here */
+	int32_t covers; /* intervals that begin here less those that end here */
 };
 
 static void sum_up(const struct torch_loading *l, struct sums *sums)
@@ -327,9 +327,11 @@ static int add_lone_allocations(struct torch_loading *l, struct sums *sums)
 		e = name ? torch_add_event(t) : NULL;
 		if (!e)
 			return -ENOMEM;
+		/* clang-format off */
 		*e = (struct torch_event){ .start = l->allocations[i].time, .end = l->allocations[i].time, .name = name,
 					   .thread = l->allocations[i].thread, .kind = TORCH_MEMORY,
 					   .flags = l->allocations[i].flags, .external = (int64_t)i + 1, .args = l->allocations[i].args };
+		/* clang-format on */
 	}
 	return 0;
 }

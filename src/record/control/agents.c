@@ -17,7 +17,7 @@
 #include "record/control/recorder.h"
 #include "record/session/window.h"
 
-#define POOL_CHUNKS 8192u       /* 64 MiB per process */
+#define POOL_CHUNKS 8192u /* 64 MiB per process */
 #define POOL_SLOTS 16384u
 #define CHUNKS_EXEC 2048u
 #define CHUNKS_FORK 512u
@@ -36,8 +36,7 @@ int agents_make_session_page(struct recorder *r, struct error *err)
 	int fd = memfd_create("sonde-session", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	void *page = MAP_FAILED;
 
-	if (fd >= 0 && ftruncate(fd, RING_SESSION_SIZE) == 0 &&
-	    fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0)
+	if (fd >= 0 && ftruncate(fd, RING_SESSION_SIZE) == 0 && fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0)
 		page = mmap(NULL, RING_SESSION_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (page == MAP_FAILED) {
 		error_set_errno(err, errno, "cannot make the session page");
@@ -73,9 +72,7 @@ int agents_listen(struct recorder *r, struct error *err)
 	/* The leading NUL of an abstract name is not part of the text. */
 	memcpy(address.sun_path + 1, r->secret->name, WIRE_NAME_HEX);
 	r->listener = (struct source){ SOURCE_LISTENER, fd };
-	if (fd < 0 ||
-	    bind(fd, (struct sockaddr *)&address,
-		 offsetof(struct sockaddr_un, sun_path) + 1 + WIRE_NAME_HEX) < 0 ||
+	if (fd < 0 || bind(fd, (struct sockaddr *)&address, offsetof(struct sockaddr_un, sun_path) + 1 + WIRE_NAME_HEX) < 0 ||
 	    listen(fd, 4096) < 0 || epoll_ctl(r->epoll, EPOLL_CTL_ADD, fd, &event) < 0)
 		return error_set_errno(err, errno, "cannot open the session's socket");
 	return 0;
@@ -143,11 +140,13 @@ static uint32_t outer_parent(uint32_t pid)
 
 static void describe(const struct wire_request *request, uint32_t pid, enum store_environment store, struct process_info *info)
 {
+	/* clang-format off */
 	*info = (struct process_info){
 		.pid = pid, .inner_pid = request->pid, .ppid = request->ppid,
 		.origin = request->origin, .next_string = request->next_string,
 		.next_domain = request->next_domain, .attached_raw = recorder_raw_now(),
 	};
+	/* clang-format on */
 	if (pid && pid != request->pid)
 		info->ppid = outer_parent(pid);
 	if (request->origin == WIRE_ORIGIN_FORK)
@@ -201,12 +200,11 @@ static int admit(struct recorder *r, struct traced_process *p)
 	return 0;
 }
 
-static int give_pool(struct recorder *r, int fd, struct traced_process *p, int pool_fd,
-		     uint32_t prefault)
+static int give_pool(struct recorder *r, int fd, struct traced_process *p, int pool_fd, uint32_t prefault)
 {
-	struct wire_attach_reply reply = { .magic = WIRE_MAGIC, .process = p->uid,
-					   .pool_size = p->reader.size,
-					   .prefault_chunks = prefault };
+	struct wire_attach_reply reply = {
+		.magic = WIRE_MAGIC, .process = p->uid, .pool_size = p->reader.size, .prefault_chunks = prefault
+	};
 	int fds[2] = { r->session_fd, pool_fd };
 
 	return send_reply(fd, &reply, fds, 2);
@@ -237,8 +235,9 @@ static const char *size_pool(const struct wire_request *request, struct ring_poo
 	int forked = request->origin == WIRE_ORIGIN_FORK;
 	struct rlimit files = { RLIM_INFINITY, RLIM_INFINITY };
 
-	*ret = (struct ring_pool_size){ .slots = POOL_SLOTS, .chunks = POOL_CHUNKS, .reserve = CHUNKS_RESERVE,
-					.initial_chunks = forked ? CHUNKS_FORK : CHUNKS_EXEC };
+	*ret = (struct ring_pool_size){
+		.slots = POOL_SLOTS, .chunks = POOL_CHUNKS, .reserve = CHUNKS_RESERVE, .initial_chunks = forked ? CHUNKS_FORK : CHUNKS_EXEC
+	};
 	getrlimit(RLIMIT_FSIZE, &files);
 	if (request->room && !fit_pool(ret, request->room))
 		return "the limit on its address space ('ulimit -v') leaves no room for its rings";
@@ -283,8 +282,7 @@ static void attach(struct recorder *r, int fd, const struct wire_request *reques
 		return;
 	}
 	p->reader.owner = p;
-	if (give_pool(r, fd, p, pool_fd, forked ? PREFAULT_FORK : PREFAULT_EXEC) < 0 ||
-	    admit(r, p) < 0) {
+	if (give_pool(r, fd, p, pool_fd, forked ? PREFAULT_FORK : PREFAULT_EXEC) < 0 || admit(r, p) < 0) {
 		process_free(p);
 		roster_detach(s, uid);
 	}
@@ -297,15 +295,12 @@ static void handle(struct recorder *r, int fd, const struct wire_request *reques
 	case WIRE_ATTACH:
 		if (request->abi != RING_ABI_VERSION) {
 			refuse(fd, EPROTO);
-			drain_diagnose(&r->drain, DIAGNOSTIC_ERROR,
-				       "Process %u is not recorded: its agent is of another version.", pid);
+			drain_diagnose(&r->drain, DIAGNOSTIC_ERROR, "Process %u is not recorded: its agent is of another version.", pid);
 			return;
 		}
 		attach(r, fd, request, pid);
 		return;
-	case WIRE_EXEC:
-		notices_add(r, pid, request->path, (int)request->injected);
-		return;
+	case WIRE_EXEC: notices_add(r, pid, request->path, (int)request->injected); return;
 	case WIRE_SPAWNED:
 		/* The child's number is the sender's view; of use where that is ours too. */
 		if (request->pid == pid)
@@ -329,8 +324,7 @@ static int read_request(struct recorder *r, int fd)
 		return 1;
 	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) < 0)
 		return 1;
-	if (!token_matches(request.token, r->secret->token) ||
-	    (geteuid() != 0 && peer.uid != geteuid())) {
+	if (!token_matches(request.token, r->secret->token) || (geteuid() != 0 && peer.uid != geteuid())) {
 		refuse(fd, EACCES);
 		return 1;
 	}
@@ -350,8 +344,7 @@ static void keep_connection(struct recorder *r, int fd)
 	struct connection *c = calloc(1, sizeof(*c));
 	struct epoll_event event = { .events = EPOLLIN, .data.ptr = c };
 
-	if (!c || r->connection_count >= MAX_CONNECTIONS ||
-	    epoll_ctl(r->epoll, EPOLL_CTL_ADD, fd, &event) < 0) {
+	if (!c || r->connection_count >= MAX_CONNECTIONS || epoll_ctl(r->epoll, EPOLL_CTL_ADD, fd, &event) < 0) {
 		free(c);
 		close(fd);
 		return;

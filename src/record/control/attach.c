@@ -259,7 +259,8 @@ void attach_readable(struct recorder *r)
 	struct attach *a = r->attach;
 
 	if (!take_message(r)) {
-		recorder_note(r, "The process that brings the agents in and out was ended; those that are in the program do nothing any more "
+		recorder_note(r,
+			      "The process that brings the agents in and out was ended; those that are in the program do nothing any more "
 			      "when the recording ends.");
 		drop_helper(r);
 		a->waiting = 0;

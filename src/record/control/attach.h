@@ -13,29 +13,29 @@
 
 /* Between the recorder and the process that visits targets. */
 enum attach_kind {
-	ATTACH_VISIT = 1,  /* to it: the agents go into process `pid` */
-	ATTACH_VISITED = 2,/* from it: they are, or `text` says why not */
+	ATTACH_VISIT = 1,     /* to it: the agents go into process `pid` */
+	ATTACH_VISITED = 2,   /* from it: they are, or `text` says why not */
 	ATTACH_LEAVE_ALL = 3, /* to it: they leave all processes, and it ends */
-	ATTACH_LEFT = 4    /* from it: process `pid` is left, or `text` says why not */
+	ATTACH_LEFT = 4       /* from it: process `pid` is left, or `text` says why not */
 };
 
 struct attach_message {
 	uint32_t kind;
 	uint32_t pid;
-	int32_t result;    /* 0 or a negative errno */
+	int32_t result; /* 0 or a negative errno */
 	char text[1024];
 };
 
 struct attach {
-	struct source helper;   /* fd -1: no agents are wanted, or it is gone */
+	struct source helper; /* fd -1: no agents are wanted, or it is gone */
 	pid_t helper_pid;
-	int lock;               /* held while the process is recorded; nobody else can */
-	uint32_t waiting;       /* visits that were asked for and not answered */
-	struct idmap visited;   /* pid -> 1 */
+	int lock;             /* held while the process is recorded; nobody else can */
+	uint32_t waiting;     /* visits that were asked for and not answered */
+	struct idmap visited; /* pid -> 1 */
 	uint32_t rounds;
-	int entering;           /* not all processes were visited yet ... */
-	int64_t enter_by;       /* ... which is not waited for any longer then */
-	int died;               /* one did, while it was visited */
+	int entering;     /* not all processes were visited yet ... */
+	int64_t enter_by; /* ... which is not waited for any longer then */
+	int died;         /* one did, while it was visited */
 };
 
 /* In the process that asks: 0 when it can be recorded. *ret_without says, where agents are wanted by default and cannot go in, why; else
@@ -62,7 +62,6 @@ void attach_release(struct recorder *r);
 
 /* attach_helper.c: the process that visits, until its other end of the socket is closed; does not return. */
 struct attach_request;
-void attach_helper_main(int socket, const struct attach_request *request, const char *library)
-	__attribute__((noreturn));
+void attach_helper_main(int socket, const struct attach_request *request, const char *library) __attribute__((noreturn));
 
 #endif

@@ -51,8 +51,7 @@ static uint32_t listener_of(const char *name, size_t length)
 
 	if (fd < 0)
 		return 0;
-	if (connect(fd, (struct sockaddr *)&address, size) < 0 ||
-	    getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &peer_size) < 0)
+	if (connect(fd, (struct sockaddr *)&address, size) < 0 || getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &peer_size) < 0)
 		peer.pid = 0;
 	close(fd);
 	return (uint32_t)peer.pid;
@@ -124,8 +123,9 @@ static int check_session(pid_t pid, struct error *err)
 	if (at && (size_t)(text + size - at) > sizeof(WIRE_ENV "=1:") - 1 + WIRE_NAME_HEX)
 		recorder = listener_of(at + sizeof(WIRE_ENV "=1:") - 1, WIRE_NAME_HEX);
 	free(text);
-	return recorder ? error_set(err, EBUSY, "process %d is being recorded already, by process %u (it was started with Sonde)",
-				    (int)pid, recorder) : 0;
+	return recorder ? error_set(err, EBUSY, "process %d is being recorded already, by process %u (it was started with Sonde)", (int)pid,
+				    recorder) :
+			  0;
 }
 
 /* Who may look at a process may sample it, without the permission to stop it. */
@@ -141,8 +141,7 @@ static int may_look(pid_t pid)
 	return fd >= 0;
 }
 
-static int without_agents(const struct profile_options *o, char *ret_without, size_t size, int code, const char *why,
-			  struct error *err)
+static int without_agents(const struct profile_options *o, char *ret_without, size_t size, int code, const char *why, struct error *err)
 {
 	if (!attach_wants_agents(o))
 		return 0;

@@ -59,7 +59,7 @@ void cuda_fill_page(struct ring_session *page, const struct profile_options *o, 
 	page->cuda_stack_size = STACK_SIZE;
 	for (unsigned i = 0; i < RING_CUDA_CALL_KINDS; i++)
 		page->cuda_stack_threshold[i] = o->cuda.backtrace_ns[i] < 0 ? UINT64_MAX :
-						(uint64_t)((double)o->cuda.backtrace_ns[i] * rate);
+									      (uint64_t)((double)o->cuda.backtrace_ns[i] * rate);
 }
 
 /* What is missing here; NULL: nothing that can be seen. */
@@ -96,10 +96,8 @@ void cuda_explain(struct recorder *r)
 	missing = what_is_missing(r->options);
 	if (missing) {
 		recorder_note(r, "There is no CUDA data: %s.", missing);
-		session_diagnose(s, SOURCE_RECORDER, DIAGNOSTIC_WARNING, 0,
-				 "There is no CUDA data: %s.", missing);
+		session_diagnose(s, SOURCE_RECORDER, DIAGNOSTIC_WARNING, 0, "There is no CUDA data: %s.", missing);
 	} else if (r->target_attached) {
-		session_diagnose(s, SOURCE_RECORDER, DIAGNOSTIC_INFO, 0,
-				 "There is no CUDA data: the program did not use CUDA.");
+		session_diagnose(s, SOURCE_RECORDER, DIAGNOSTIC_INFO, 0, "There is no CUDA data: the program did not use CUDA.");
 	}
 }

@@ -121,8 +121,7 @@ static void clock_domain_row(struct session *s)
 	file_line("/proc/sys/kernel/random/boot_id", "", boot, sizeof(boot));
 	gethostname(host, sizeof(host) - 1);
 	v[COLUMN_CLOCK_DOMAIN_ID] = TIMEBASE_SESSION_DOMAIN;
-	v[COLUMN_CLOCK_DOMAIN_NAME] =
-		(int64_t)session_text(s, s->time.use_tsc ? "tsc" : "monotonic_raw");
+	v[COLUMN_CLOCK_DOMAIN_NAME] = (int64_t)session_text(s, s->time.use_tsc ? "tsc" : "monotonic_raw");
 	v[COLUMN_CLOCK_DOMAIN_HOST] = (int64_t)session_text(s, host);
 	v[COLUMN_CLOCK_DOMAIN_BOOT] = (int64_t)session_text(s, boot);
 	session_row(s, TABLE_CLOCK_DOMAIN, v, (1u << (COLUMN_CLOCK_DOMAIN_BOOT + 1)) - 1);
@@ -149,11 +148,9 @@ static void user_variable_diagnostics(struct recorder *r)
 
 	if (own && r->options->inherit_environment && !r->options->attach_pid)
 		session_diagnose(&r->drain.session, SOURCE_RECORDER, DIAGNOSTIC_WARNING, 0,
-				 "NVTX_INJECTION64_PATH was set already (%s) and is left as it is: NVTX ranges go there.",
-				 own);
+				 "NVTX_INJECTION64_PATH was set already (%s) and is left as it is: NVTX ranges go there.", own);
 	for (size_t i = 0; i < r->options->note_count; i++)
-		session_diagnose(&r->drain.session, SOURCE_RECORDER, DIAGNOSTIC_INFO, 0, "%s",
-				 r->options->notes[i]);
+		session_diagnose(&r->drain.session, SOURCE_RECORDER, DIAGNOSTIC_INFO, 0, "%s", r->options->notes[i]);
 }
 
 /* The environment is that of this command, which the program inherits; a program that runs already has another. */
@@ -167,9 +164,11 @@ static void put_what_was_given(struct session *s, const struct profile_options *
 	if (!o->attach_pid && s->store != STORE_NONE)
 		replaced += put_environment(s, &left_out);
 	if (left_out || replaced)
-		session_diagnose(s, SOURCE_RECORDER, DIAGNOSTIC_INFO, 0,
-				 "Left out of the report: %zu variables of the environment, and %zu values and arguments that look like secrets "
-				 "(--store-environment=all keeps them).", left_out, replaced);
+		session_diagnose(
+			s, SOURCE_RECORDER, DIAGNOSTIC_INFO, 0,
+			"Left out of the report: %zu variables of the environment, and %zu values and arguments that look like secrets "
+			"(--store-environment=all keeps them).",
+			left_out, replaced);
 }
 
 void meta_begin(struct recorder *r)
@@ -203,18 +202,20 @@ void meta_begin(struct recorder *r)
 
 void meta_sampling(struct recorder *r)
 {
-	static const char *const scopes[] = { [SCOPE_PROCESS_TREE] = "process-tree",
-					      [SCOPE_SYSTEM_WIDE] = "system-wide", [SCOPE_NONE] = "none" };
-	static const char *const ways[] = { [BACKTRACE_AUTO] = "dwarf", [BACKTRACE_LBR] = "lbr",
-					    [BACKTRACE_FP] = "fp", [BACKTRACE_DWARF] = "dwarf",
+	static const char *const scopes[] = {
+		[SCOPE_PROCESS_TREE] = "process-tree", [SCOPE_SYSTEM_WIDE] = "system-wide", [SCOPE_NONE] = "none"
+	};
+	static const char *const ways[] = { [BACKTRACE_AUTO] = "dwarf",
+					    [BACKTRACE_LBR] = "lbr",
+					    [BACKTRACE_FP] = "fp",
+					    [BACKTRACE_DWARF] = "dwarf",
 					    [BACKTRACE_NONE] = "none" };
 	const struct perf_way *way = &r->drain.perf.way;
 	struct session *s = &r->drain.session;
 	int timers = r->page->modules & RING_GATE_SAMPLE;
 
 	put(s, "switches.scope", scopes[way->switches ? way->scope : SCOPE_NONE]);
-	put(s, "sampling.scope", scopes[timers ? SCOPE_PROCESS_TREE :
-					way->samples ? way->scope : SCOPE_NONE]);
+	put(s, "sampling.scope", scopes[timers ? SCOPE_PROCESS_TREE : way->samples ? way->scope : SCOPE_NONE]);
 	if (!way->samples)
 		return;
 	put(s, "sampling.event", timers ? "timer" : way->hardware ? "cycles" : "cpu-clock");
@@ -256,6 +257,5 @@ void meta_end(struct recorder *r)
 	if (r->drain.perf.way.samples)
 		session_fact(s, "sampling.lost", (int64_t)r->drain.perf.lost);
 	if (r->exit_known)
-		session_fact(s, "exit_status", WIFSIGNALED(r->exit_status) ?
-			     128 + WTERMSIG(r->exit_status) : WEXITSTATUS(r->exit_status));
+		session_fact(s, "exit_status", WIFSIGNALED(r->exit_status) ? 128 + WTERMSIG(r->exit_status) : WEXITSTATUS(r->exit_status));
 }

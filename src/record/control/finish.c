@@ -51,8 +51,7 @@ static void tell_exit(struct recorder *r, const char *program)
 		life->exit_status = r->exit_status;
 		r->target_uid = life->uid;
 	} else {
-		process_untraced_row(s, ++s->roster.next_process, r->target_pid, program,
-				     r->exit_known ? &r->exit_status : NULL);
+		process_untraced_row(s, ++s->roster.next_process, r->target_pid, program, r->exit_known ? &r->exit_status : NULL);
 	}
 }
 
@@ -81,8 +80,7 @@ static void explain_silence(struct recorder *r)
 		snprintf(why, sizeof(why), "it %s", it);
 	recorder_note(r, "%s was not traced: %s.", program, why);
 	tell_exit(r, program);
-	session_diagnose(&r->drain.session, SOURCE_RECORDER, DIAGNOSTIC_WARNING, 0,
-			 "%s was not traced: %s.", program, why);
+	session_diagnose(&r->drain.session, SOURCE_RECORDER, DIAGNOSTIC_WARNING, 0, "%s was not traced: %s.", program, why);
 }
 
 static void summarize(struct recorder *r)
@@ -90,13 +88,11 @@ static void summarize(struct recorder *r)
 	const struct session *s = &r->drain.session;
 
 	if (s->dropped)
-		recorder_note(r, "%" PRIu64 " events were lost; the report's diagnostics say why.",
-			      s->dropped);
+		recorder_note(r, "%" PRIu64 " events were lost; the report's diagnostics say why.", s->dropped);
 	if (s->gpu_lost)
 		recorder_note(r, "%" PRIu64 " samples of GPUs were lost; the report's diagnostics say why.", s->gpu_lost);
 	if (s->untraced)
-		recorder_note(r, "%" PRIu64 " program(s) could not be traced; the report's diagnostics say which.",
-			      s->untraced);
+		recorder_note(r, "%" PRIu64 " program(s) could not be traced; the report's diagnostics say which.", s->untraced);
 	if (r->drain.full)
 		recorder_note(r, "Recording stopped early: %s", r->drain.write_error.text);
 }
@@ -108,8 +104,7 @@ static void fill_result(struct recorder *r, struct record_result *result, int fi
 
 	result->finished = finished;
 	result->interrupted = r->interrupts;
-	snprintf(result->path, sizeof(result->path), "%.*s%s", (int)sizeof(result->path) - 8, r->path,
-		 finished ? "" : ".part");
+	snprintf(result->path, sizeof(result->path), "%.*s%s", (int)sizeof(result->path) - 8, r->path, finished ? "" : ".part");
 	snprintf(result->notes, sizeof(result->notes), "%s", buf_cstr(&r->notes));
 	result->events = s->events;
 	result->dropped = s->dropped;

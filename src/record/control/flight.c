@@ -178,8 +178,7 @@ static void write_in_copy(struct recorder *r, int to)
 	snprintf(r->path, sizeof(r->path), "%s", r->flight->path);
 	buf_clear(&r->notes);
 	message->kind = CONTROL_RESULT;
-	message->value = report_writer_cut(s->writer, r->path, r->options->force_overwrite, window_begin_time(r), &begins,
-					   &message->error);
+	message->value = report_writer_cut(s->writer, r->path, r->options->force_overwrite, window_begin_time(r), &begins, &message->error);
 	if (message->value == 0) {
 		message->kind = CONTROL_COPIED;
 		send(to, message, sizeof(*message), MSG_NOSIGNAL);
@@ -258,8 +257,8 @@ static void refuse(struct recorder *r, const char *reason, const char *why, stru
 {
 	/* A program may pull for ever. */
 	if (r->flight->ignored++ < MOST_TOLD)
-		drain_diagnose(&r->drain, DIAGNOSTIC_INFO, "No report was written for a trigger of the flight recorder (%s): %s.",
-			       reason, why);
+		drain_diagnose(&r->drain, DIAGNOSTIC_INFO, "No report was written for a trigger of the flight recorder (%s): %s.", reason,
+			       why);
 	if (client)
 		steering_refuse(r, client, why);
 }
@@ -318,8 +317,7 @@ static void copy_done(struct recorder *r, struct control_message *message, int c
 
 	if (!came) {
 		message->value = -EPIPE;
-		snprintf(message->error.text, sizeof(message->error.text),
-			 "the process that wrote %.300s was killed", f->path);
+		snprintf(message->error.text, sizeof(message->error.text), "the process that wrote %.300s was killed", f->path);
 	}
 	atomic_store(&r->drain.session.keep_all, 0);
 	recorder_close_source(r, &f->copy);
@@ -411,8 +409,10 @@ int flight_finish(struct recorder *r, struct control_message *ret)
 		flight_copy_readable(r);
 	f->ignored += s->triggers->unheard;
 	if (f->ignored)
-		recorder_note(r, "%lld trigger(s) of the flight recorder wrote no report: they came while another was being written, soon "
-				 "after one, or after --trigger-max.", (long long)f->ignored);
+		recorder_note(r,
+			      "%lld trigger(s) of the flight recorder wrote no report: they came while another was being written, soon "
+			      "after one, or after --trigger-max.",
+			      (long long)f->ignored);
 	if (report_writer_cannot_trim(s->writer))
 		recorder_note(r, "The disk of %s cannot give back what was dropped: the file was rewritten from time to time.", r->path);
 	if (f->complete && !crashed) {

@@ -9,21 +9,21 @@
 struct steer_client;
 
 struct flight {
-	struct source source;     /* triggers that the drain thread saw */
-	struct source copy;       /* from the copy that writes a report; fd -1: none */
+	struct source source; /* triggers that the drain thread saw */
+	struct source copy;   /* from the copy that writes a report; fd -1: none */
 	pid_t copy_pid;
-	int pipe_end;             /* the drain thread's */
-	int64_t number;           /* of the last report */
-	int64_t written;          /* reports begun */
-	int64_t complete;         /* and completed */
-	int64_t ignored;          /* triggers that came too soon, or too late */
-	int64_t due;              /* when the report that is asked for is begun; 0: none is */
-	int64_t moment;           /* of its trigger, ns since the session began */
-	int64_t asked_ns;         /* a report is to have less than is kept: stop --keep */
-	int64_t quiet_until;      /* a series of slow ranges is one trigger */
+	int pipe_end;        /* the drain thread's */
+	int64_t number;      /* of the last report */
+	int64_t written;     /* reports begun */
+	int64_t complete;    /* and completed */
+	int64_t ignored;     /* triggers that came too soon, or too late */
+	int64_t due;         /* when the report that is asked for is begun; 0: none is */
+	int64_t moment;      /* of its trigger, ns since the session began */
+	int64_t asked_ns;    /* a report is to have less than is kept: stop --keep */
+	int64_t quiet_until; /* a series of slow ranges is one trigger */
 	int crash_told;
-	int over;                 /* the drain thread has read everything and ended */
-	char reason[256];         /* of the report being written */
+	int over;         /* the drain thread has read everything and ended */
+	char reason[256]; /* of the report being written */
 	char path[RECORD_PATH_SIZE];
 };
 

@@ -32,8 +32,7 @@ static int set_variable(struct variables *v, char *variable)
 	if (!variable)
 		return -ENOMEM;
 	for (size_t i = 0; i < v->count; i++) {
-		if (name_length(v->list[i]) == length &&
-		    strncmp(v->list[i], variable, length) == 0) {
+		if (name_length(v->list[i]) == length && strncmp(v->list[i], variable, length) == 0) {
 			free(v->list[i]);
 			v->list[i] = variable;
 			return 0;
@@ -75,8 +74,7 @@ static int add_preload(struct variables *v, const char *agent)
 	const char *own = get_variable(v, "LD_PRELOAD");
 
 	/* First, so that the user's library still finds ours in front of libc. */
-	return set_variable(v, format("LD_PRELOAD=%s%s%s", agent, own && *own ? ":" : "",
-				      own ? own : ""));
+	return set_variable(v, format("LD_PRELOAD=%s%s%s", agent, own && *own ? ":" : "", own ? own : ""));
 }
 
 void launch_session_text(const struct secret *secret, char *ret, size_t size)
@@ -106,14 +104,14 @@ static int add_injections(struct variables *v, const struct profile_options *o)
 		r = set_variable(v, format("NVTX_INJECTION64_PATH=%s%s%s", o->agent_path, "", ""));
 	if (r == 0 && o->kernels)
 		r = set_variable(v, format("SONDE_KERNEL_REQUEST=%s%s%s", o->kernels->request, "", ""));
-	if (r == 0 && o->cuda.agent_path && (o->trace & TRACE_BIT(TRACE_CUDA) || o->kernels || o->capture_range == CAPTURE_RANGE_CUDA_PROFILER) &&
+	if (r == 0 && o->cuda.agent_path &&
+	    (o->trace & TRACE_BIT(TRACE_CUDA) || o->kernels || o->capture_range == CAPTURE_RANGE_CUDA_PROFILER) &&
 	    !get_variable(v, "CUDA_INJECTION64_PATH"))
 		r = set_variable(v, format("CUDA_INJECTION64_PATH=%s%s%s", o->cuda.agent_path, "", ""));
 	return r;
 }
 
-char **launch_environment(const struct profile_options *o, const struct secret *secret,
-			  enum elf_peek_kind kind)
+char **launch_environment(const struct profile_options *o, const struct secret *secret, enum elf_peek_kind kind)
 {
 	struct variables v = { 0 };
 	int r = set_variable(&v, strdup("PWD=")); /* never an empty list */
@@ -184,9 +182,8 @@ static void exec_as_shell_script(const struct profile_options *o, char **environ
 	free(argv);
 }
 
-static void run_target(const struct profile_options *o, char **environment,
-		       const struct captured *captured, const struct launch_signals *signals,
-		       int go, int failed)
+static void run_target(const struct profile_options *o, char **environment, const struct captured *captured,
+		       const struct launch_signals *signals, int go, int failed)
 {
 	char byte;
 	int code;
@@ -209,9 +206,8 @@ static void run_target(const struct profile_options *o, char **environment,
 	_exit(127);
 }
 
-int launch_prepare(struct launch *l, const struct profile_options *options, char **environment,
-		   const struct captured *captured, const struct launch_signals *signals,
-		   struct error *err)
+int launch_prepare(struct launch *l, const struct profile_options *options, char **environment, const struct captured *captured,
+		   const struct launch_signals *signals, struct error *err)
 {
 	int go[2], failed[2];
 

@@ -21,8 +21,7 @@ struct launch {
 };
 
 /* A NULL-terminated environment for the target; freed with launch_free_environment(). */
-char **launch_environment(const struct profile_options *options, const struct secret *secret,
-			  enum elf_peek_kind kind);
+char **launch_environment(const struct profile_options *options, const struct secret *secret, enum elf_peek_kind kind);
 void launch_free_environment(char **environment);
 
 /* How agents find the recorder: the value of WIRE_ENV. */
@@ -33,9 +32,8 @@ void launch_session_text(const struct secret *secret, char *ret, size_t size);
 int launch_can_preload(const char *agent);
 
 /* Forks the target; it waits. */
-int launch_prepare(struct launch *l, const struct profile_options *options, char **environment,
-		   const struct captured *captured, const struct launch_signals *signals,
-		   struct error *err);
+int launch_prepare(struct launch *l, const struct profile_options *options, char **environment, const struct captured *captured,
+		   const struct launch_signals *signals, struct error *err);
 /* Lets it run its program. */
 int launch_go(struct launch *l, const struct profile_options *options, struct error *err);
 /* Makes it go away without having run anything. */

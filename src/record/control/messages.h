@@ -9,13 +9,13 @@
 
 enum control_kind {
 	/* to the recorder */
-	CONTROL_TARGET = 1,   /* value: pid of the target, which waits to be started */
-	CONTROL_STARTED = 2,  /* it is running its program now */
-	CONTROL_FAILED = 3,   /* it could not be started: remove everything */
-	CONTROL_INTERRUPT = 4,/* value: the signal */
-	CONTROL_EXITED = 5,   /* value: wait status */
-	CONTROL_TRIGGER = 6,  /* a signal asks for a report of the flight recorder */
-	CONTROL_TOGGLE = 7,   /* -c hotkey: opens the window, or closes it */
+	CONTROL_TARGET = 1,    /* value: pid of the target, which waits to be started */
+	CONTROL_STARTED = 2,   /* it is running its program now */
+	CONTROL_FAILED = 3,    /* it could not be started: remove everything */
+	CONTROL_INTERRUPT = 4, /* value: the signal */
+	CONTROL_EXITED = 5,    /* value: wait status */
+	CONTROL_TRIGGER = 6,   /* a signal asks for a report of the flight recorder */
+	CONTROL_TOGGLE = 7,    /* -c hotkey: opens the window, or closes it */
 	/* from the recorder */
 	CONTROL_READY = 10,
 	CONTROL_REFUSED = 11, /* value: errno, error: why */
@@ -30,7 +30,7 @@ enum control_kind {
 struct control_message {
 	uint32_t kind;
 	int32_t value;
-	uint32_t told;        /* CONTROL_REPORT: another command tells of it */
+	uint32_t told; /* CONTROL_REPORT: another command tells of it */
 	struct error error;
 	struct record_result result;
 };

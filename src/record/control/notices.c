@@ -72,8 +72,7 @@ static void tell(struct recorder *r, const struct notice *n, const char *path, c
 	if (!mail)
 		return;
 	mail->pid = n->pid;
-	snprintf(mail->text, sizeof(mail->text), "Process %u was not traced: %s %s.", n->pid, path,
-		 reason);
+	snprintf(mail->text, sizeof(mail->text), "Process %u was not traced: %s %s.", n->pid, path, reason);
 	drain_post(&r->drain, mail);
 }
 

@@ -195,8 +195,7 @@ static uint64_t ticks_since_boot(void)
 	struct timespec now;
 
 	clock_gettime(CLOCK_BOOTTIME, &now);
-	return (uint64_t)now.tv_sec * (uint64_t)per_second +
-	       (uint64_t)now.tv_nsec * (uint64_t)per_second / 1000000000u;
+	return (uint64_t)now.tv_sec * (uint64_t)per_second + (uint64_t)now.tv_nsec * (uint64_t)per_second / 1000000000u;
 }
 
 /* Samples without perf are taken by timers in the target. */
@@ -209,24 +208,27 @@ static int open_perf(struct recorder *r, struct error *err)
 	if (!perf_begin(&r->drain.perf, s, r->options, r->target_pid, &why))
 		return 0;
 	if (r->options->attach_pid && !attach_wants_agents(r->options))
-		return error_set(err, EPERM, "nothing can be recorded of process %u: perf events are refused (%s), and agents are not "
-				 "wanted or cannot be loaded; 'sonde doctor' says what would allow perf events", r->target_pid, why.text);
+		return error_set(err, EPERM,
+				 "nothing can be recorded of process %u: perf events are refused (%s), and agents are not "
+				 "wanted or cannot be loaded; 'sonde doctor' says what would allow perf events",
+				 r->target_pid, why.text);
 	r->page->modules |= RING_GATE_SAMPLE;
 	r->page->sample_hz = (uint32_t)cpu->frequency;
-	r->page->sample_stack_size = cpu->backtrace == BACKTRACE_NONE ? 0 : cpu->stack_size < TIMER_STACK ?
-					     (uint32_t)cpu->stack_size : TIMER_STACK;
+	r->page->sample_stack_size = cpu->backtrace == BACKTRACE_NONE ? 0 :
+				     cpu->stack_size < TIMER_STACK    ? (uint32_t)cpu->stack_size :
+									TIMER_STACK;
 	recorder_note(r, "Samples are taken by timers in the program: perf events are refused (%s).", why.text);
 	session_diagnose(s, SOURCE_RECORDER, DIAGNOSTIC_WARNING, 0,
 			 "Samples are taken by timers in the program, without the kernel's part and without switches: perf "
-			 "events are refused (%s). 'sonde doctor' says what would allow them.", why.text);
+			 "events are refused (%s). 'sonde doctor' says what would allow them.",
+			 why.text);
 	return 0;
 }
 
 static int set_up(struct recorder *r, pid_t pid, struct error *err)
 {
 	struct clock_snapshot first;
-	int result = r->options->interactive ? report_writer_open_parked(&r->drain.session.writer, err) :
-					       recorder_open_output(r, pid, err);
+	int result = r->options->interactive ? report_writer_open_parked(&r->drain.session.writer, err) : recorder_open_output(r, pid, err);
 
 	if (result < 0)
 		return result;
@@ -337,17 +339,13 @@ void recorder_on_control(struct recorder *r)
 		if (!r->steering || r->steering->state == STEER_CAPTURING)
 			time_begins(r);
 		return;
-	case CONTROL_FAILED:
-		r->finish = -1;
-		return;
+	case CONTROL_FAILED: r->finish = -1; return;
 	case CONTROL_INTERRUPT:
 		r->interrupts++;
 		if (message.value == SIGTERM && !r->give_up_at)
 			r->give_up_at = recorder_now() + GRACE_NS;
 		return;
-	case CONTROL_TOGGLE:
-		window_toggle(r);
-		return;
+	case CONTROL_TOGGLE: window_toggle(r); return;
 	case CONTROL_TRIGGER:
 		if (r->flight)
 			flight_trigger(r, TRIGGER_SIGNAL, "a signal asked for it", NULL);
@@ -395,42 +393,18 @@ static void on_signal(struct recorder *r)
 static void on_event(struct recorder *r, struct source *source)
 {
 	switch (source->kind) {
-	case SOURCE_CONTROL:
-		recorder_on_control(r);
-		return;
-	case SOURCE_LISTENER:
-		agents_accept(r);
-		return;
-	case SOURCE_CONNECTION:
-		agents_readable(r, (struct connection *)source);
-		return;
-	case SOURCE_PROCESS:
-		on_process(r, (struct watch *)source);
-		return;
-	case SOURCE_CAPTURE:
-		window_requests(r);
-		return;
-	case SOURCE_STEER:
-		steering_accept(r);
-		return;
-	case SOURCE_STEER_CLIENT:
-		steering_readable(r, (struct steer_client *)source);
-		return;
-	case SOURCE_ATTACH:
-		attach_readable(r);
-		return;
-	case SOURCE_COPY:
-		steering_copy_done(r);
-		return;
-	case SOURCE_TRIGGER:
-		flight_triggers(r);
-		return;
-	case SOURCE_FLIGHT_COPY:
-		flight_copy_readable(r);
-		return;
-	case SOURCE_SIGNAL:
-		on_signal(r);
-		return;
+	case SOURCE_CONTROL: recorder_on_control(r); return;
+	case SOURCE_LISTENER: agents_accept(r); return;
+	case SOURCE_CONNECTION: agents_readable(r, (struct connection *)source); return;
+	case SOURCE_PROCESS: on_process(r, (struct watch *)source); return;
+	case SOURCE_CAPTURE: window_requests(r); return;
+	case SOURCE_STEER: steering_accept(r); return;
+	case SOURCE_STEER_CLIENT: steering_readable(r, (struct steer_client *)source); return;
+	case SOURCE_ATTACH: attach_readable(r); return;
+	case SOURCE_COPY: steering_copy_done(r); return;
+	case SOURCE_TRIGGER: flight_triggers(r); return;
+	case SOURCE_FLIGHT_COPY: flight_copy_readable(r); return;
+	case SOURCE_SIGNAL: on_signal(r); return;
 	}
 }
 
@@ -594,8 +568,8 @@ static void tear_down(struct recorder *r)
 	buf_release(&r->notes);
 }
 
-int recorder_main(const struct profile_options *options, const struct secret *secret,
-		  const struct captured *captured, enum elf_peek_kind target_kind, int control)
+int recorder_main(const struct profile_options *options, const struct secret *secret, const struct captured *captured,
+		  enum elf_peek_kind target_kind, int control)
 {
 	struct recorder *r = calloc(1, sizeof(*r));
 	struct control_message *message = calloc(1, sizeof(*message));

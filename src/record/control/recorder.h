@@ -16,9 +16,11 @@
 #include "ring/wire.h"
 
 /* What an epoll event is about: first member of everything that is watched. */
+/* clang-format off */
 enum source_kind { SOURCE_CONTROL, SOURCE_LISTENER, SOURCE_CONNECTION, SOURCE_PROCESS,
 		   SOURCE_SIGNAL, SOURCE_CAPTURE, SOURCE_STEER, SOURCE_STEER_CLIENT, SOURCE_COPY,
 		   SOURCE_TRIGGER, SOURCE_FLIGHT_COPY, SOURCE_ATTACH };
+/* clang-format on */
 
 struct source {
 	enum source_kind kind;
@@ -47,7 +49,7 @@ struct notice {
 	uint32_t pid;
 	int injected;
 	int64_t due;
-	char before[256];  /* what the process ran when it told us */
+	char before[256]; /* what the process ran when it told us */
 	char path[WIRE_PATH_SIZE];
 };
 
@@ -72,48 +74,48 @@ struct recorder {
 	struct source control;
 	struct source listener;
 	struct source signals;
-	struct source capture;        /* the program asks for a window; none without --capture-range */
+	struct source capture; /* the program asks for a window; none without --capture-range */
 	int epoll;
 	int session_fd;
 	struct ring_session *page;
-	uint32_t windows;             /* opened so far */
-	struct window_span *spans;    /* WINDOW_SPANS of them */
+	uint32_t windows;          /* opened so far */
+	struct window_span *spans; /* WINDOW_SPANS of them */
 	uint32_t span_count;
-	uint32_t windows_told;        /* to the command line's process */
-	uint64_t closed_ticks;        /* the end of the last one */
-	int hotkey_armed;             /* -c hotkey: the key has a meaning now */
-	uint64_t steps;               /* --schedule: one above the last that was asked about */
-	uint64_t cycle;               /* of the schedule, in which the last window opened */
-	int64_t settle_by;            /* how long to wait for what belongs to the last one */
-	uint64_t boot_ticks;          /* when this recording began, as /proc/PID/stat counts */
-	struct steering *steering;    /* record/control/steering.h; NULL: no other command has a say */
-	struct flight *flight;        /* record/control/flight.h; NULL: everything is kept */
-	struct attach *attach;        /* record/control/attach.h; NULL: the target was started for us */
+	uint32_t windows_told;     /* to the command line's process */
+	uint64_t closed_ticks;     /* the end of the last one */
+	int hotkey_armed;          /* -c hotkey: the key has a meaning now */
+	uint64_t steps;            /* --schedule: one above the last that was asked about */
+	uint64_t cycle;            /* of the schedule, in which the last window opened */
+	int64_t settle_by;         /* how long to wait for what belongs to the last one */
+	uint64_t boot_ticks;       /* when this recording began, as /proc/PID/stat counts */
+	struct steering *steering; /* record/control/steering.h; NULL: no other command has a say */
+	struct flight *flight;     /* record/control/flight.h; NULL: everything is kept */
+	struct attach *attach;     /* record/control/attach.h; NULL: the target was started for us */
 	struct drain drain;
 	char path[RECORD_PATH_SIZE];
 	struct connection *connections;
 	unsigned connection_count;
 	struct watch *watches;
 	unsigned watch_count;
-	unsigned unwatched_count;  /* of these, without a pidfd: they are looked at */
-	struct idmap by_pid;       /* pid -> struct watch */
+	unsigned unwatched_count; /* of these, without a pidfd: they are looked at */
+	struct idmap by_pid;      /* pid -> struct watch */
 	struct notice *notices;
 	unsigned notice_count;
-	struct idmap told;         /* hashes of programs already named as not traceable */
+	struct idmap told; /* hashes of programs already named as not traceable */
 	uint32_t target_pid;
-	uint64_t target_uid;       /* process uid of its last life */
-	char target_refused[256];  /* why its agent got no pool */
-	int target_attached;       /* the target itself attached at least once */
-	int target_gone;           /* pidfd fired, or it was seen */
+	uint64_t target_uid;      /* process uid of its last life */
+	char target_refused[256]; /* why its agent got no pool */
+	int target_attached;      /* the target itself attached at least once */
+	int target_gone;          /* pidfd fired, or it was seen */
 	int exit_known;
 	int exit_status;
 	int command_line_gone;
 	int started;
-	int window_begun;          /* window_begin() was called for this recording, or this capture of a session */
+	int window_begun; /* window_begin() was called for this recording, or this capture of a session */
 	int interrupts;
 	enum recording_over recording_over; /* the window is closed for good */
-	int killed;                /* kill_signal was sent */
-	int64_t start_at;          /* ns of CLOCK_MONOTONIC; 0 = not set */
+	int killed;                         /* kill_signal was sent */
+	int64_t start_at;                   /* ns of CLOCK_MONOTONIC; 0 = not set */
 	int64_t stop_at;
 	int64_t give_up_at;
 	int finish;
@@ -121,8 +123,8 @@ struct recorder {
 };
 
 /* Runs in the forked child until the report is complete; returns its exit status. */
-int recorder_main(const struct profile_options *options, const struct secret *secret,
-		  const struct captured *captured, enum elf_peek_kind target_kind, int control);
+int recorder_main(const struct profile_options *options, const struct secret *secret, const struct captured *captured,
+		  enum elf_peek_kind target_kind, int control);
 
 int64_t recorder_now(void);     /* CLOCK_MONOTONIC, for deadlines */
 int64_t recorder_raw_now(void); /* CLOCK_MONOTONIC_RAW, for the report */

@@ -39,14 +39,14 @@ struct run {
 	pid_t recorder;
 	int control;
 	int signal_fd;
-	int target_fd;      /* pidfd */
+	int target_fd; /* pidfd */
 	int target_ended;
 	int keys_gone;
-	int progress_gone;      /* with their terminal */
+	int progress_gone;  /* with their terminal */
 	int recorder_done;  /* its result came, or it is gone */
 	int recorder_stays; /* the session goes on after its program */
 	int got_result;
-	int report;         /* 0 or a negative errno, as its result said */
+	int report; /* 0 or a negative errno, as its result said */
 	int last_signal;
 	struct control_message message;
 };
@@ -271,15 +271,13 @@ static int is_our_own(struct run *run, int number)
  * session's leader is told, and that a time is over only who set the alarm and became us. */
 static int is_for_target(const struct signalfd_siginfo *info)
 {
-	return info->ssi_code != SI_KERNEL || info->ssi_signo == SIGALRM ||
-	       (info->ssi_signo == SIGHUP && getsid(0) == getpid());
+	return info->ssi_code != SI_KERNEL || info->ssi_signo == SIGALRM || (info->ssi_signo == SIGHUP && getsid(0) == getpid());
 }
 
 /* The others are the program's alone; where it is not ours, those that end a command end the recording. */
 static int ends_recording(const struct run *run, int number)
 {
-	return number == SIGINT || number == SIGTERM ||
-	       (run->options->attach_pid && number != SIGUSR1 && number != SIGUSR2);
+	return number == SIGINT || number == SIGTERM || (run->options->attach_pid && number != SIGUSR1 && number != SIGUSR2);
 }
 
 static void on_signal(struct run *run)
@@ -387,20 +385,17 @@ static int outcome(struct run *run, struct error *err)
 	if (run->recorder_stays)
 		return 0;
 	if (run->options->interactive)
-		return error_set(err, EPIPE, "the recorder was killed; if a capture was under way, `sonde recover` saves what it "
+		return error_set(err, EPIPE,
+				 "the recorder was killed; if a capture was under way, `sonde recover` saves what it "
 				 "had written to the report's .part file");
 	snprintf(path, sizeof(path), "%s", run->result->path);
-	snprintf(run->result->path, sizeof(run->result->path), "%.*s.part",
-		 (int)sizeof(path) - 8, path);
-	return error_set(err, EPIPE,
-			 "the recorder was killed; `sonde recover %s` saves what it had written",
-			 run->result->path);
+	snprintf(run->result->path, sizeof(run->result->path), "%.*s.part", (int)sizeof(path) - 8, path);
+	return error_set(err, EPIPE, "the recorder was killed; `sonde recover %s` saves what it had written", run->result->path);
 }
 
 static void close_all(struct run *run)
 {
-	int fds[] = { run->control, run->signal_fd, run->target_fd, run->captured.out,
-		      run->captured.err };
+	int fds[] = { run->control, run->signal_fd, run->target_fd, run->captured.out, run->captured.err };
 
 	for (size_t i = 0; i < COUNT_OF(fds); i++)
 		if (fds[i] >= 0)
@@ -410,8 +405,7 @@ static void close_all(struct run *run)
 		;
 }
 
-static int record(const struct profile_options *options, enum elf_peek_kind kind, struct record_result *ret,
-		  struct error *err)
+static int record(const struct profile_options *options, enum elf_peek_kind kind, struct record_result *ret, struct error *err)
 {
 	struct run *run = calloc(1, sizeof(*run));
 	int r;

@@ -138,8 +138,7 @@ static const char *why_not_now(const struct steering *st, enum steer_state wante
 		return NULL;
 	if (st->state == STEER_SETTLING || st->state == STEER_WRITING)
 		return "the report of the last capture is still being written";
-	return wanted == STEER_IDLE ? "it is being recorded already; 'stop' ends that" :
-				      "it is not being recorded; 'start' begins";
+	return wanted == STEER_IDLE ? "it is being recorded already; 'stop' ends that" : "it is not being recorded; 'start' begins";
 }
 
 static int begin_capture(struct recorder *r, const struct steer_request *request, struct error *err)
@@ -216,7 +215,8 @@ static const char *why_not_attached(const struct recorder *r, const struct steer
 	if (request->command == STEER_CANCEL)
 		return "it is attached to a process: 'stop' ends that, and writes the report";
 	return request->command == STEER_STOP && request->keep_ns ?
-		"it is attached to a process: --keep is for programs that were launched, and for flight recordings" : NULL;
+		       "it is attached to a process: --keep is for programs that were launched, and for flight recordings" :
+		       NULL;
 }
 
 static void obey(struct recorder *r, struct steer_client *client, const struct steer_request *request)
@@ -237,12 +237,8 @@ static void obey(struct recorder *r, struct steer_client *client, const struct s
 		return;
 	}
 	switch (request->command) {
-	case STEER_STATUS:
-		answer(r, client, 0, "");
-		return;
-	case STEER_START:
-		on_start(r, client, request);
-		return;
+	case STEER_STATUS: answer(r, client, 0, ""); return;
+	case STEER_START: on_start(r, client, request); return;
 	case STEER_STOP:
 		r->steering->keep_ns = request->keep_ns;
 		if (r->flight)
@@ -252,14 +248,9 @@ static void obey(struct recorder *r, struct steer_client *client, const struct s
 		else
 			stop_capture(r, client);
 		return;
-	case STEER_CANCEL:
-		on_cancel(r, client);
-		return;
-	case STEER_SHUTDOWN:
-		on_shutdown(r, client, request->signal);
-		return;
-	default:
-		answer(r, client, EINVAL, "the session does not know that command");
+	case STEER_CANCEL: on_cancel(r, client); return;
+	case STEER_SHUTDOWN: on_shutdown(r, client, request->signal); return;
+	default: answer(r, client, EINVAL, "the session does not know that command");
 	}
 }
 
@@ -366,8 +357,7 @@ void steering_step(struct recorder *r, int64_t now)
 		return;
 	drop_silent(r, now);
 	if (r->recording_over && st->state == STEER_CAPTURING && !r->flight && !r->attach) {
-		st->shut_down = r->recording_over == RECORDING_ENDED_BY_PROGRAM &&
-				r->options->capture_end == CAPTURE_END_STOP_SHUTDOWN;
+		st->shut_down = r->recording_over == RECORDING_ENDED_BY_PROGRAM && r->options->capture_end == CAPTURE_END_STOP_SHUTDOWN;
 		st->keep_ns = 0;
 		stop_capture(r, NULL);
 	}

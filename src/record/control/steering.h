@@ -15,25 +15,25 @@ struct steer_client {
 
 struct steering {
 	struct source listener;
-	struct source copy;            /* from the copy of this process that completes a report; fd -1: none */
+	struct source copy; /* from the copy of this process that completes a report; fd -1: none */
 	pid_t copy_pid;
 	enum steer_state state;
 	struct steer_client *clients;
 	unsigned client_count;
-	struct steer_client *waiting;  /* asked for the stop; NULL: went away */
-	struct steer_reply reply;      /* the one being made */
+	struct steer_client *waiting; /* asked for the stop; NULL: went away */
+	struct steer_reply reply;     /* the one being made */
 	const struct profile_options *launched;
 	struct profile_options options; /* the same, with what this capture says differently */
 	struct record_after after;
 	int stay_told;
-	int shut_down;                 /* when the report is complete */
+	int shut_down; /* when the report is complete */
 	char output[RECORD_PATH_SIZE];
 	char name[STEER_NAME_SIZE];
 	uint32_t id;
 	uint32_t captures;
-	uint32_t windows_before;       /* of captures that are over */
+	uint32_t windows_before; /* of captures that are over */
 	int64_t began;
-	int64_t keep_ns;               /* of the report being completed: its last part; 0 = all */
+	int64_t keep_ns; /* of the report being completed: its last part; 0 = all */
 };
 
 /* Listens; 0 or a negative errno. */

@@ -57,8 +57,7 @@ struct watch *watch_add(struct recorder *r, uint32_t pid, uint64_t uid)
 		free(w);
 		return NULL;
 	}
-	*w = (struct watch){ .source = { SOURCE_PROCESS, fd }, .pid = pid, .uid = uid,
-			     .next = r->watches, .link = &r->watches };
+	*w = (struct watch){ .source = { SOURCE_PROCESS, fd }, .pid = pid, .uid = uid, .next = r->watches, .link = &r->watches };
 	if (w->next)
 		w->next->link = &w->next;
 	r->watches = w;
@@ -135,8 +134,7 @@ static int is_being_executed(const struct recorder *r, const char *pid_text)
 	/* The start time, in ticks since boot, is the 20th field behind the name. */
 	fields = strrchr(text, ')');
 	return fields &&
-	       sscanf(fields, ") %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu",
-		      &start) == 1 &&
+	       sscanf(fields, ") %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu", &start) == 1 &&
 	       start >= r->boot_ticks;
 }
 
@@ -151,8 +149,7 @@ static enum carrier carries_session(const struct recorder *r, const char *pid_te
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return CARRIES_NOT;
-	while (size < (ssize_t)ENVIRON_LIMIT - 1 &&
-	       (n = read(fd, text + size, ENVIRON_LIMIT - 1 - (size_t)size)) > 0)
+	while (size < (ssize_t)ENVIRON_LIMIT - 1 && (n = read(fd, text + size, ENVIRON_LIMIT - 1 - (size_t)size)) > 0)
 		size += n;
 	close(fd);
 	if (memmem(text, (size_t)size, wanted, strlen(wanted)))

@@ -125,22 +125,14 @@ void window_begin(struct recorder *r)
 {
 	r->window_begun = 1;
 	switch (r->options->capture_range) {
-	case CAPTURE_RANGE_NONE:
-		window_open(r);
-		return;
-	case CAPTURE_RANGE_CUDA_PROFILER:
-		r->page->cuda_flags |= RING_CUDA_ARMED;
-		return;
+	case CAPTURE_RANGE_NONE: window_open(r); return;
+	case CAPTURE_RANGE_CUDA_PROFILER: r->page->cuda_flags |= RING_CUDA_ARMED; return;
 	case CAPTURE_RANGE_SCHEDULE:
 		window_steps_begin(r);
 		atomic_store(&r->page->nvtx_wait, awaited_range(r->options));
 		return;
-	case CAPTURE_RANGE_NVTX:
-		atomic_store(&r->page->nvtx_wait, awaited_range(r->options));
-		return;
-	case CAPTURE_RANGE_HOTKEY:
-		r->hotkey_armed = 1;
-		return;
+	case CAPTURE_RANGE_NVTX: atomic_store(&r->page->nvtx_wait, awaited_range(r->options)); return;
+	case CAPTURE_RANGE_HOTKEY: r->hotkey_armed = 1; return;
 	}
 }
 
@@ -242,8 +234,7 @@ void window_requests(struct recorder *r)
 	struct capture_message message;
 
 	while (read(r->capture.fd, &message, sizeof(message)) == (ssize_t)sizeof(message)) {
-		if (message.source == CAPTURE_CUDA_PROFILER &&
-		    r->options->capture_range == CAPTURE_RANGE_CUDA_PROFILER)
+		if (message.source == CAPTURE_CUDA_PROFILER && r->options->capture_range == CAPTURE_RANGE_CUDA_PROFILER)
 			cuda_request(r, &message);
 		else if (message.source == CAPTURE_NVTX && r->options->capture_range == CAPTURE_RANGE_NVTX)
 			nvtx_request(r, &message);

@@ -33,9 +33,9 @@ static void explain_schedule(struct recorder *r, struct buf *why)
 	uint64_t steps = window_steps_seen(r), needed = schedule_first_active(&r->options->schedule);
 
 	if (steps)
-		buf_printf(why, "Nothing was recorded: %" PRIu64 " step%s of '%s' %s seen; the schedule needed %" PRIu64
-			   " before it records.", steps, steps == 1 ? "" : "s", r->options->nvtx_capture.range,
-			   steps == 1 ? "was" : "were", needed);
+		buf_printf(why,
+			   "Nothing was recorded: %" PRIu64 " step%s of '%s' %s seen; the schedule needed %" PRIu64 " before it records.",
+			   steps, steps == 1 ? "" : "s", r->options->nvtx_capture.range, steps == 1 ? "was" : "were", needed);
 	else
 		explain_range(r, "--schedule", why);
 }
@@ -52,12 +52,8 @@ void window_explain(struct recorder *r)
 			return;
 		buf_printf(&why, "Nothing was recorded: it was over before the %g s of --delay were.", (double)r->options->delay_ns / 1e9);
 		break;
-	case CAPTURE_RANGE_NVTX:
-		explain_range(r, "--capture-range=nvtx", &why);
-		break;
-	case CAPTURE_RANGE_SCHEDULE:
-		explain_schedule(r, &why);
-		break;
+	case CAPTURE_RANGE_NVTX: explain_range(r, "--capture-range=nvtx", &why); break;
+	case CAPTURE_RANGE_SCHEDULE: explain_schedule(r, &why); break;
 	case CAPTURE_RANGE_HOTKEY:
 		buf_printf(&why, "Nothing was recorded: neither the key %s nor a SIGUSR1 came, as --capture-range=hotkey waits for.",
 			   r->options->hotkey);

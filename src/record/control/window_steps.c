@@ -48,12 +48,8 @@ static void follow_schedule(struct recorder *r, uint64_t step)
 		if (atomic_load(&page->gate))
 			window_close(r);
 		break;
-	case SCHEDULE_WARM:
-		make_warm(r);
-		break;
-	case SCHEDULE_ACTIVE:
-		activate(r, cycle);
-		break;
+	case SCHEDULE_WARM: make_warm(r); break;
+	case SCHEDULE_ACTIVE: activate(r, cycle); break;
 	}
 	atomic_store(&page->step_next, next);
 	if (next == UINT64_MAX)

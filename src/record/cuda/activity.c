@@ -125,8 +125,7 @@ static int kernel_record(struct cuda_decoder *d, const uint8_t *bytes, uint32_t 
 	launch = cuda_launch_id(d, r.launch);
 	if (launch)
 		set(v, COLUMN_GPU_KERNEL_LAUNCH, (int64_t)launch);
-	v[-1] |= graph_values(&r.graph, v, COLUMN_GPU_KERNEL_GRAPH_NODE, COLUMN_GPU_KERNEL_GRAPH,
-			      COLUMN_GPU_KERNEL_CHANNEL);
+	v[-1] |= graph_values(&r.graph, v, COLUMN_GPU_KERNEL_GRAPH_NODE, COLUMN_GPU_KERNEL_GRAPH, COLUMN_GPU_KERNEL_CHANNEL);
 	if (r.queued)
 		set(v, COLUMN_GPU_KERNEL_QUEUED, timebase_convert(&d->s->time, r.queued));
 	if (r.submitted)
@@ -245,9 +244,7 @@ static int memory_record(struct cuda_decoder *d, const uint8_t *bytes, uint32_t 
 	memcpy(&r, bytes, sizeof(r));
 	time = call_time(d->s, r.time);
 	context = cuda_context_at(d, r.place.context, r.place.device);
-	v = cuda_rows_add(d, context ? cuda_rows_of(&context->memory, TABLE_GPU_MEMORY, 0, context->uid) :
-				       NULL,
-			  time, time,
+	v = cuda_rows_add(d, context ? cuda_rows_of(&context->memory, TABLE_GPU_MEMORY, 0, context->uid) : NULL, time, time,
 			  BIT(COLUMN_GPU_MEMORY_OPERATION) | BIT(COLUMN_GPU_MEMORY_ADDRESS) | BIT(COLUMN_GPU_MEMORY_BYTES) |
 				  BIT(COLUMN_GPU_MEMORY_KIND) | BIT(COLUMN_GPU_MEMORY_CORRELATION));
 	if (!v)
@@ -262,8 +259,7 @@ static int memory_record(struct cuda_decoder *d, const uint8_t *bytes, uint32_t 
 	if (r.place.stream != CUDA_NO_ID)
 		set(v, COLUMN_GPU_MEMORY_STREAM, r.place.stream);
 	if (size > sizeof(r))
-		set(v, COLUMN_GPU_MEMORY_NAME,
-		    (int64_t)report_string(d->s->writer, (const char *)bytes + sizeof(r), size - sizeof(r)));
+		set(v, COLUMN_GPU_MEMORY_NAME, (int64_t)report_string(d->s->writer, (const char *)bytes + sizeof(r), size - sizeof(r)));
 	if (r.pool_type) {
 		set(v, COLUMN_GPU_MEMORY_POOL, (int64_t)r.pool);
 		set(v, COLUMN_GPU_MEMORY_POOL_TYPE, r.pool_type);
@@ -331,8 +327,7 @@ static void fault_row(struct cuda_decoder *d, const struct record_cuda_unified *
 	v[COLUMN_GPU_FAULT_ADDRESS] = (int64_t)r->address;
 	v[COLUMN_GPU_FAULT_COUNT] = (int64_t)r->value;
 	v[COLUMN_GPU_FAULT_ACCESS] = r->flags;
-	v[COLUMN_GPU_FAULT_FRAME] =
-		r->pc ? (int64_t)stacks_frame(d->s, space_of(d->s, d->p->uid, d->p->info.pid), r->pc) : 0;
+	v[COLUMN_GPU_FAULT_FRAME] = r->pc ? (int64_t)stacks_frame(d->s, space_of(d->s, d->p->uid, d->p->info.pid), r->pc) : 0;
 	v[COLUMN_GPU_FAULT_PC] = (int64_t)r->pc;
 	present &= ~(of_cpu || r->end < r->time ? BIT(COLUMN_GPU_FAULT_END) : 0);
 	present &= ~(of_cpu || device == CUDA_NO_ID ? BIT(COLUMN_GPU_FAULT_DEVICE) : 0);
@@ -347,18 +342,10 @@ static int unified_record(struct cuda_decoder *d, const uint8_t *bytes, uint32_t
 
 	memcpy(&r, bytes, sizeof(r));
 	switch (r.kind) {
-	case UNIFIED_TO_DEVICE:
-		migration(d, &r, COPY_UNIFIED_TO_DEVICE);
-		return 0;
-	case UNIFIED_TO_HOST:
-		migration(d, &r, COPY_UNIFIED_TO_HOST);
-		return 0;
-	case UNIFIED_BETWEEN_DEVICES:
-		migration(d, &r, COPY_UNIFIED_BETWEEN_DEVICES);
-		return 0;
-	default:
-		fault_row(d, &r);
-		return 0;
+	case UNIFIED_TO_DEVICE: migration(d, &r, COPY_UNIFIED_TO_DEVICE); return 0;
+	case UNIFIED_TO_HOST: migration(d, &r, COPY_UNIFIED_TO_HOST); return 0;
+	case UNIFIED_BETWEEN_DEVICES: migration(d, &r, COPY_UNIFIED_BETWEEN_DEVICES); return 0;
+	default: fault_row(d, &r); return 0;
 	}
 }
 
@@ -376,8 +363,7 @@ static int overhead_record(struct cuda_decoder *d, const uint8_t *bytes, uint32_
 		t = cuda_thread_at(d, r.tid, start, end);
 	if (t)
 		rows = &t->overhead;
-	v = cuda_rows_add(d, cuda_rows_of(rows, TABLE_CUDA_OVERHEAD, t ? t->uid : 0, 0), start, end,
-			  BIT(COLUMN_CUDA_OVERHEAD_KIND));
+	v = cuda_rows_add(d, cuda_rows_of(rows, TABLE_CUDA_OVERHEAD, t ? t->uid : 0, 0), start, end, BIT(COLUMN_CUDA_OVERHEAD_KIND));
 	if (!v)
 		return 0;
 	v[COLUMN_CUDA_OVERHEAD_KIND] = r.kind;
@@ -396,8 +382,7 @@ static int jit_record(struct cuda_decoder *d, const uint8_t *bytes, uint32_t siz
 	if (gpu_span(d, r.time, r.end, &start, &end) < 0)
 		return 0;
 	t = cuda_thread_at(d, r.tid, start, end);
-	v = cuda_rows_add(d, t ? cuda_rows_of(&t->jit, TABLE_CUDA_JIT, t->uid, 0) : NULL, start, end,
-			  BITS_TO(COLUMN_CUDA_JIT_SIZE));
+	v = cuda_rows_add(d, t ? cuda_rows_of(&t->jit, TABLE_CUDA_JIT, t->uid, 0) : NULL, start, end, BITS_TO(COLUMN_CUDA_JIT_SIZE));
 	if (!v)
 		return 0;
 	v[COLUMN_CUDA_JIT_ENTRY] = r.entry;
@@ -407,8 +392,7 @@ static int jit_record(struct cuda_decoder *d, const uint8_t *bytes, uint32_t siz
 	v[COLUMN_CUDA_JIT_LINK] = (int64_t)r.link;
 	v[COLUMN_CUDA_JIT_SIZE] = (int64_t)r.size;
 	if (size > sizeof(r))
-		set(v, COLUMN_CUDA_JIT_PATH,
-		    (int64_t)report_string(d->s->writer, (const char *)bytes + sizeof(r), size - sizeof(r)));
+		set(v, COLUMN_CUDA_JIT_PATH, (int64_t)report_string(d->s->writer, (const char *)bytes + sizeof(r), size - sizeof(r)));
 	return 0;
 }
 

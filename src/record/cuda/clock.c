@@ -20,9 +20,9 @@ struct recent_call {
 struct clock_event {
 	uint32_t order;
 	uint32_t correlation;
-	uint32_t waits_for;   /* enum wait */
+	uint32_t waits_for; /* enum wait */
 	int64_t end;
-	int64_t call;         /* work: end of its call; waiting: its start */
+	int64_t call; /* work: end of its call; waiting: its start */
 	struct cuda_stream *stream;
 };
 
@@ -36,15 +36,13 @@ void cuda_clock_call(struct cuda_process *c, uint32_t correlation, int64_t start
 		c->recent = calloc(RECENT_CALLS, sizeof(*c->recent));
 	if (!c->recent || !correlation)
 		return;
-	c->recent[correlation % RECENT_CALLS] = (struct recent_call){
-		correlation, duration < UINT32_MAX ? (uint32_t)duration : UINT32_MAX, start
-	};
+	c->recent[correlation % RECENT_CALLS] = (struct recent_call){ correlation, duration < UINT32_MAX ? (uint32_t)duration : UINT32_MAX,
+								      start };
 }
 
 static const struct recent_call *call_of(const struct cuda_process *c, int64_t correlation)
 {
-	const struct recent_call *call =
-		c->recent && correlation ? &c->recent[(uint32_t)correlation % RECENT_CALLS] : NULL;
+	const struct recent_call *call = c->recent && correlation ? &c->recent[(uint32_t)correlation % RECENT_CALLS] : NULL;
 
 	return call && call->correlation == (uint32_t)correlation ? call : NULL;
 }
@@ -64,17 +62,15 @@ static void note_late(struct cuda_clock *clock, int64_t distance)
 
 static enum wait wait_of(const struct cuda_rows *rows, const int64_t *v)
 {
-	if (rows->table != TABLE_GPU_SYNC ||
-	    (v[-1] & BIT(COLUMN_GPU_SYNC_RESULT) && v[COLUMN_GPU_SYNC_RESULT] != 0))
+	if (rows->table != TABLE_GPU_SYNC || (v[-1] & BIT(COLUMN_GPU_SYNC_RESULT) && v[COLUMN_GPU_SYNC_RESULT] != 0))
 		return WAIT_NONE;
 	return v[COLUMN_GPU_SYNC_KIND] == GPU_SYNC_STREAM  ? WAIT_STREAM :
 	       v[COLUMN_GPU_SYNC_KIND] == GPU_SYNC_CONTEXT ? WAIT_CONTEXT :
-							 WAIT_NONE;
+							     WAIT_NONE;
 }
 
 /* Whether the row (its columns) takes part in the comparison. */
-static int event_of(struct cuda_process *c, const struct cuda_rows *rows, const int64_t *v, unsigned column,
-		    struct clock_event *ret)
+static int event_of(struct cuda_process *c, const struct cuda_rows *rows, const int64_t *v, unsigned column, struct clock_event *ret)
 {
 	/* Migrations of unified memory are of no call. */
 	uint32_t correlation = v[-1] & BIT(column) ? (uint32_t)v[column] : 0;
@@ -101,8 +97,7 @@ static void work_ended(struct cuda_last_work *last, const struct clock_event *ev
  * later: both say nothing. */
 static int waited_for(const struct cuda_last_work *last, const struct clock_event *event)
 {
-	return last->end != INT64_MIN && last->call_end <= event->call &&
-	       (int32_t)(last->correlation - event->correlation) < 0;
+	return last->end != INT64_MIN && last->call_end <= event->call && (int32_t)(last->correlation - event->correlation) < 0;
 }
 
 static void walk(struct cuda_clock *clock, const struct clock_event *events, uint32_t count)
@@ -177,8 +172,7 @@ int cuda_define_clock(struct cuda_decoder *d, uint64_t id, const uint8_t *body, 
 	clock->method = (uint32_t)id;
 	clock->told = 1;
 	if (size > sizeof(clock->wire))
-		clock->path = report_string(d->s->writer, (const char *)body + sizeof(clock->wire),
-					    size - sizeof(clock->wire));
+		clock->path = report_string(d->s->writer, (const char *)body + sizeof(clock->wire), size - sizeof(clock->wire));
 	return 0;
 }
 
@@ -237,7 +231,8 @@ void cuda_clock_end(struct cuda_decoder *d)
 	if (clock->late_count && clock->late < 0)
 		session_diagnose(d->s, SOURCE_RECORDER, DIAGNOSTIC_WARNING, d->p->uid,
 				 "GPU work of process %u seems to end up to %lld ns after the call that waited for it: GPU times are "
-				 "that much too late.", d->p->info.pid, (long long)-clock->late);
+				 "that much too late.",
+				 d->p->info.pid, (long long)-clock->late);
 }
 
 void cuda_clock_free(struct cuda_process *c)

@@ -68,42 +68,26 @@ int cuda_record(struct session *s, struct traced_process *p, const uint8_t *byte
 	return r;
 }
 
-int cuda_definition(struct session *s, struct traced_process *p, struct traced_thread *t,
-		    const struct record_define *define, const uint8_t *body, size_t size, int64_t time)
+int cuda_definition(struct session *s, struct traced_process *p, struct traced_thread *t, const struct record_define *define,
+		    const uint8_t *body, size_t size, int64_t time)
 {
 	struct cuda_decoder d = { s, p, cuda_of(p) };
 
 	if (!d.c)
 		return -ENOMEM;
 	switch (record_flags(define->head)) {
-	case DEFINE_CUDA_CALL:
-		cuda_define_call(&d, define->id, (const char *)body, size);
-		return 0;
-	case DEFINE_CUDA_FUNCTION:
-		cuda_define_function(&d, define->id, (const char *)body, size);
-		return 0;
-	case DEFINE_CUDA_LAUNCH:
-		return cuda_define_launch(&d, define->id, body, size);
-	case DEFINE_CUDA_DEVICE:
-		return cuda_define_device(&d, define->id, body, size);
-	case DEFINE_CUDA_CONTEXT:
-		return cuda_define_context(&d, define->id, body, size, define->time ? &time : NULL);
-	case DEFINE_CUDA_STREAM:
-		return cuda_define_stream(&d, define->id, body, size, define->time ? &time : NULL);
-	case DEFINE_CUDA_MODULE:
-		return cuda_define_module(&d, define->id, body, size, time);
-	case DEFINE_CUDA_GRAPH_NODE:
-		return cuda_define_node(&d, t, define, body, size, time);
-	case DEFINE_CUDA_GRAPH:
-		cuda_define_graph(&d, t, define, time);
-		return 0;
-	case DEFINE_CUDA_CLOCK:
-		return cuda_define_clock(&d, define->id, body, size);
-	case DEFINE_CUDA_STACK:
-		cuda_define_stack(&d, t, define->id, define->extra);
-		return 0;
-	default:
-		return -EBADMSG;
+	case DEFINE_CUDA_CALL: cuda_define_call(&d, define->id, (const char *)body, size); return 0;
+	case DEFINE_CUDA_FUNCTION: cuda_define_function(&d, define->id, (const char *)body, size); return 0;
+	case DEFINE_CUDA_LAUNCH: return cuda_define_launch(&d, define->id, body, size);
+	case DEFINE_CUDA_DEVICE: return cuda_define_device(&d, define->id, body, size);
+	case DEFINE_CUDA_CONTEXT: return cuda_define_context(&d, define->id, body, size, define->time ? &time : NULL);
+	case DEFINE_CUDA_STREAM: return cuda_define_stream(&d, define->id, body, size, define->time ? &time : NULL);
+	case DEFINE_CUDA_MODULE: return cuda_define_module(&d, define->id, body, size, time);
+	case DEFINE_CUDA_GRAPH_NODE: return cuda_define_node(&d, t, define, body, size, time);
+	case DEFINE_CUDA_GRAPH: cuda_define_graph(&d, t, define, time); return 0;
+	case DEFINE_CUDA_CLOCK: return cuda_define_clock(&d, define->id, body, size);
+	case DEFINE_CUDA_STACK: cuda_define_stack(&d, t, define->id, define->extra); return 0;
+	default: return -EBADMSG;
 	}
 }
 

@@ -15,8 +15,8 @@ int cuda_kernel_place(struct session *s, struct traced_process *p, struct traced
 void cuda_kernel_connect(struct session *s, struct traced_process *p);
 void cuda_kernel_disconnect(struct session *s, struct traced_process *p);
 /* DEFINE_CUDA_*, written by `t`. */
-int cuda_definition(struct session *s, struct traced_process *p, struct traced_thread *t,
-		    const struct record_define *define, const uint8_t *body, size_t size, int64_t time);
+int cuda_definition(struct session *s, struct traced_process *p, struct traced_thread *t, const struct record_define *define,
+		    const uint8_t *body, size_t size, int64_t time);
 
 /* A thread's ring was opened. Returns the uid that rows of it have already, whose thread row is now the ring's to write;
  * 0 when there is none. */

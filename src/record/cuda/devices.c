@@ -190,8 +190,7 @@ struct cuda_stream *cuda_stream_at(struct cuda_decoder *d, const struct cuda_pla
 	if (!stream->context)
 		stream->context = cuda_context_at(d, place->context, place->device);
 	if (stream->device == CUDA_NO_ID)
-		stream->device = place->device != CUDA_NO_ID || !stream->context ? place->device :
-										   stream->context->device;
+		stream->device = place->device != CUDA_NO_ID || !stream->context ? place->device : stream->context->device;
 	d->c->last_stream = stream;
 	return stream;
 }
@@ -280,8 +279,7 @@ struct cuda_rows *cuda_work_rows(struct cuda_stream *stream, enum table_id table
 	return rows;
 }
 
-static uint32_t module_values(const struct cuda_decoder *d, const struct cuda_module *module, const int64_t *end,
-			      int64_t *v)
+static uint32_t module_values(const struct cuda_decoder *d, const struct cuda_module *module, const int64_t *end, int64_t *v)
 {
 	v[COLUMN_CUDA_MODULE_PROCESS] = (int64_t)d->p->uid;
 	v[COLUMN_CUDA_MODULE_CONTEXT] = module->context;

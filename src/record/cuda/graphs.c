@@ -29,8 +29,8 @@ static void keep_node(struct cuda_decoder *d, const int64_t *v, uint32_t present
 	d->c->node_present = present;
 }
 
-int cuda_define_node(struct cuda_decoder *d, struct traced_thread *t, const struct record_define *define,
-		     const uint8_t *body, size_t size, int64_t time)
+int cuda_define_node(struct cuda_decoder *d, struct traced_thread *t, const struct record_define *define, const uint8_t *body, size_t size,
+		     int64_t time)
 {
 	uint32_t present = BITS_TO(COLUMN_CUDA_GRAPH_NODE_STACK);
 	const struct cuda_thread *thread;
@@ -49,8 +49,7 @@ int cuda_define_node(struct cuda_decoder *d, struct traced_thread *t, const stru
 	v[COLUMN_CUDA_GRAPH_NODE_GRAPH] = w.graph;
 	v[COLUMN_CUDA_GRAPH_NODE_TYPE] = w.type;
 	v[COLUMN_CUDA_GRAPH_NODE_FUNCTION] = w.function ? (int64_t)cuda_function_id(d, w.function) : 0;
-	v[COLUMN_CUDA_GRAPH_NODE_STACK] =
-		w.stack ? (int64_t)call_stack_take(d->s, d->p, t, define->time, STACK_MAX_FRAMES) : 0;
+	v[COLUMN_CUDA_GRAPH_NODE_STACK] = w.stack ? (int64_t)call_stack_take(d->s, d->p, t, define->time, STACK_MAX_FRAMES) : 0;
 	present &= ~(w.original ? 0 : BIT(COLUMN_CUDA_GRAPH_NODE_ORIGINAL));
 	present &= ~(w.type != CUDA_NO_ID ? 0 : BIT(COLUMN_CUDA_GRAPH_NODE_TYPE));
 	present &= ~(v[COLUMN_CUDA_GRAPH_NODE_FUNCTION] ? 0 : BIT(COLUMN_CUDA_GRAPH_NODE_FUNCTION));
@@ -59,8 +58,7 @@ int cuda_define_node(struct cuda_decoder *d, struct traced_thread *t, const stru
 	return 0;
 }
 
-void cuda_define_graph(struct cuda_decoder *d, const struct traced_thread *t, const struct record_define *define,
-		       int64_t time)
+void cuda_define_graph(struct cuda_decoder *d, const struct traced_thread *t, const struct record_define *define, int64_t time)
 {
 	uint32_t present = BITS_TO(COLUMN_CUDA_GRAPH_KIND), exec = (uint32_t)define->extra;
 	int64_t v[TABLE_MAX_COLUMNS];

@@ -18,17 +18,17 @@
  * the first track (lane) that is free since their start. For calls this is their nesting. */
 struct cuda_rows {
 	struct cuda_rows *next_waiting;
-	struct cuda_stream *stream;  /* of GPU work; NULL otherwise */
-	uint64_t thread;             /* uids, for the tracks */
+	struct cuda_stream *stream; /* of GPU work; NULL otherwise */
+	uint64_t thread;            /* uids, for the tracks */
 	uint64_t domain;
 	uint8_t table;
-	uint8_t kind;                /* enum track_kind */
-	uint8_t stride;              /* of a row: which columns, then all columns */
+	uint8_t kind;   /* enum track_kind */
+	uint8_t stride; /* of a row: which columns, then all columns */
 	uint8_t is_span;
 	uint8_t out_of_order;
-	uint32_t stacks;             /* rows whose stack is to be looked up */
-	uint32_t asked;              /* so many rows were there when stacks were looked up for the first time, */
-	uint32_t asked_round;        /* after so many whole rounds */
+	uint32_t stacks;      /* rows whose stack is to be looked up */
+	uint32_t asked;       /* so many rows were there when stacks were looked up for the first time, */
+	uint32_t asked_round; /* after so many whole rounds */
 	int64_t *values;
 	uint32_t count;
 	uint32_t cap;
@@ -38,8 +38,8 @@ struct cuda_rows {
 
 /* The work that ended last, for what waits for it. */
 struct cuda_last_work {
-	int64_t end;                 /* INT64_MIN: none */
-	int64_t call_end;            /* of the call that started it */
+	int64_t end;      /* INT64_MIN: none */
+	int64_t call_end; /* of the call that started it */
 	uint32_t correlation;
 };
 
@@ -58,16 +58,16 @@ struct cuda_context {
 };
 
 struct cuda_stream {
-	uint32_t id;                 /* CUDA_NO_ID: stands for its context, or for a device's unified memory */
+	uint32_t id; /* CUDA_NO_ID: stands for its context, or for a device's unified memory */
 	uint32_t device;
 	uint64_t uid;
 	struct cuda_context *context; /* NULL: unified memory */
 	int32_t priority;
 	uint32_t flag;
 	int64_t time;
-	uint64_t handle;             /* 0: not known */
+	uint64_t handle; /* 0: not known */
 	uint8_t has_time;
-	uint8_t has_rest;            /* priority and flag */
+	uint8_t has_rest; /* priority and flag */
 	uint8_t written;
 	struct cuda_rows *work[TRACK_KIND_LIMIT];
 	struct cuda_last_work last;
@@ -76,7 +76,7 @@ struct cuda_stream {
 struct cuda_thread {
 	uint32_t tid;
 	uint64_t uid;
-	uint8_t own_row;             /* nobody else writes its row */
+	uint8_t own_row; /* nobody else writes its row */
 	int64_t start;
 	int64_t end;
 	char name[16];
@@ -95,7 +95,7 @@ struct cuda_module {
 
 /* Objects with an id of the process, found by it and listed. */
 struct cuda_list {
-	struct idmap index;          /* -> pointer */
+	struct idmap index; /* -> pointer */
 	void **items;
 	uint32_t count;
 	uint32_t cap;
@@ -103,7 +103,7 @@ struct cuda_list {
 
 /* What is known about the GPU's clock: the least distances seen. */
 struct cuda_clock {
-	uint8_t told;                /* DEFINE_CUDA_CLOCK came */
+	uint8_t told; /* DEFINE_CUDA_CLOCK came */
 	uint32_t method;
 	struct cuda_wire_clock wire;
 	uint64_t path;
@@ -123,52 +123,52 @@ struct cuda_busy {
 		char name[60];
 	} items[CUDA_MOST_BUSY];
 	uint32_t count;
-	int waits;                   /* for what ran before the next one, which is called */
-	int copies;                  /* memory, as much as */
-	char next[60];               /* this says */
+	int waits;     /* for what ran before the next one, which is called */
+	int copies;    /* memory, as much as */
+	char next[60]; /* this says */
 	uint32_t passes;
-	uint32_t pass;               /* how many have begun */
-	int64_t since;               /* ns: the pass began */
-	uint32_t told;               /* seconds at which it was told of; 0: not yet */
+	uint32_t pass; /* how many have begun */
+	int64_t since; /* ns: the pass began */
+	uint32_t told; /* seconds at which it was told of; 0: not yet */
 };
 
 /* Graphs whose kernels are not read, by the reason. */
 #define CUDA_MOST_REASONS 16u
 struct cuda_left_alone {
-	char why[120];               /* "": none */
+	char why[120]; /* "": none */
 	uint32_t launches;
 };
 
 struct cuda_process {
 	struct cuda_list contexts;
-	struct cuda_list streams;    /* by id; 1 << 32 | context; 2 << 32 | device */
+	struct cuda_list streams; /* by id; 1 << 32 | context; 2 << 32 | device */
 	struct cuda_list threads;
 	struct cuda_list modules;
-	struct idmap devices;        /* id -> gpu.uid */
-	struct idmap functions;      /* id -> cuda_function.id [| UNDEFINED] */
-	struct idmap launches;       /* id -> cuda_launch.id [| UNDEFINED] */
+	struct idmap devices;              /* id -> gpu.uid */
+	struct idmap functions;            /* id -> cuda_function.id [| UNDEFINED] */
+	struct idmap launches;             /* id -> cuda_launch.id [| UNDEFINED] */
 	uint64_t calls[2][CUDA_MAX_CALLS]; /* string ids [| UNDEFINED] */
 	struct cuda_thread *last_thread;
 	struct cuda_stream *last_stream;
 	struct cuda_rows *waiting;
 	uint32_t waiting_rows;
-	size_t row_bytes;            /* room for rows that wait */
+	size_t row_bytes; /* room for rows that wait */
 	uint32_t ticks_waited;
-	struct cuda_rows *overhead;  /* of no thread */
-	struct recent_call *recent;  /* calls by the low bits of their correlation */
+	struct cuda_rows *overhead; /* of no thread */
+	struct recent_call *recent; /* calls by the low bits of their correlation */
 	struct call_stack_entry *stacks;
 	int64_t node[COLUMN_CUDA_GRAPH_NODE_STACK + 1]; /* the graph node told of last: graphs.c */
-	uint32_t node_present;       /* 0: none waits */
+	uint32_t node_present;                          /* 0: none waits */
 	struct cuda_clock clock;
-	int connected;               /* of a process whose kernels are read: it has been told of */
-	struct idmap source_names;   /* of functions and metrics of single instructions -> string id [| UNDEFINED] */
-	struct idmap codes;          /* checksum of a cubin -> kernel_code.id */
-	struct idmap kernels;        /* number of a kernel whose counters are read -> kernel_result.id */
-	struct idmap kernels_ended;  /* those that all was told of */
+	int connected;              /* of a process whose kernels are read: it has been told of */
+	struct idmap source_names;  /* of functions and metrics of single instructions -> string id [| UNDEFINED] */
+	struct idmap codes;         /* checksum of a cubin -> kernel_code.id */
+	struct idmap kernels;       /* number of a kernel whose counters are read -> kernel_result.id */
+	struct idmap kernels_ended; /* those that all was told of */
 	struct cuda_busy busy;
 	struct cuda_left_alone left_alone[CUDA_MOST_REASONS];
-	int64_t kernel_ranges;       /* NVTX ranges of kernels that were told of: their order */
-	uint64_t unplaced;           /* records without a place in time or among the tracks */
+	int64_t kernel_ranges; /* NVTX ranges of kernels that were told of: their order */
+	uint64_t unplaced;     /* records without a place in time or among the tracks */
 };
 
 struct cuda_session {
@@ -176,10 +176,10 @@ struct cuda_session {
 	uint64_t next_stream;
 	uint64_t next_function;
 	uint64_t next_launch;
-	uint64_t next_kernel;        /* whose counters are read */
+	uint64_t next_kernel; /* whose counters are read */
 	uint64_t next_code;
-	struct idmap functions;      /* string id of the mangled name -> id */
-	struct idmap launches;       /* hash of all columns -> id */
+	struct idmap functions; /* string id of the mangled name -> id */
+	struct idmap launches;  /* hash of all columns -> id */
 };
 
 /* In maps of names: used already, still to be told. */
@@ -259,10 +259,9 @@ void cuda_node_row(struct cuda_decoder *d);
 void cuda_kernel_watch(struct cuda_decoder *d);
 /* The process has ended: one that was being read has no values. */
 void cuda_kernels_end(struct cuda_decoder *d);
-int cuda_define_node(struct cuda_decoder *d, struct traced_thread *t, const struct record_define *define,
-		     const uint8_t *body, size_t size, int64_t time);
-void cuda_define_graph(struct cuda_decoder *d, const struct traced_thread *t, const struct record_define *define,
-		       int64_t time);
+int cuda_define_node(struct cuda_decoder *d, struct traced_thread *t, const struct record_define *define, const uint8_t *body, size_t size,
+		     int64_t time);
+void cuda_define_graph(struct cuda_decoder *d, const struct traced_thread *t, const struct record_define *define, int64_t time);
 
 /* kernel_launches.c: the id of the result, made where it is the first time that the kernel is mentioned; 0: there are too many. */
 uint64_t cuda_kernel_result(struct cuda_decoder *d, uint32_t number);
@@ -270,7 +269,10 @@ uint64_t cuda_kernel_result(struct cuda_decoder *d, uint32_t number);
 /* call_stacks.c */
 void cuda_define_stack(struct cuda_decoder *d, struct traced_thread *t, uint64_t correlation, uint64_t ticks);
 /* What stands in a row's column until its stack is looked up. */
-static inline int64_t cuda_stack_later(uint32_t correlation) { return ~(int64_t)correlation; }
+static inline int64_t cuda_stack_later(uint32_t correlation)
+{
+	return ~(int64_t)correlation;
+}
 /* Fills the stacks of calls that wait. The first `final` rows have none if it has not come; rows->stacks is how many
  * of the others have to wait. */
 void cuda_stacks_fill(struct cuda_process *c, struct cuda_rows *rows, uint32_t final);

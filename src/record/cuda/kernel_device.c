@@ -203,9 +203,11 @@ static void link_rows(struct session *s, uint64_t result, const char *folder)
 	double rate;
 
 	if (read_line(folder, "device", text, sizeof(text)))
-		kernel_metric_row(s, device_row(result), "device__attribute_gpu_pci_ext_device_id", UNIT_NONE, (double)strtoul(text, NULL, 16));
+		kernel_metric_row(s, device_row(result), "device__attribute_gpu_pci_ext_device_id", UNIT_NONE,
+				  (double)strtoul(text, NULL, 16));
 	if (read_line(folder, "revision", text, sizeof(text)))
-		kernel_metric_row(s, device_row(result), "device__attribute_gpu_pci_revision_id", UNIT_NONE, (double)strtoul(text, NULL, 16));
+		kernel_metric_row(s, device_row(result), "device__attribute_gpu_pci_revision_id", UNIT_NONE,
+				  (double)strtoul(text, NULL, 16));
 	if (read_line(folder, "max_link_width", text, sizeof(text)))
 		kernel_metric_row(s, device_row(result), "device__attribute_gpu_pci_ext_gpu_link_width", UNIT_NONE, strtod(text, NULL));
 	if (!read_line(folder, "max_link_speed", text, sizeof(text)))

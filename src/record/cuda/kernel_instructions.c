@@ -201,15 +201,10 @@ int cuda_kernel_source(struct session *s, struct traced_process *p, const uint8_
 	if (!result)
 		return -ENOMEM;
 	switch (record_flags(head.head)) {
-	case KERNEL_SOURCE_COUNTS:
-		return take_counts(&d, result, &head, body, size);
-	case KERNEL_SOURCE_SERIES:
-		return take_series(&d, result, head.id, body, size);
-	case KERNEL_SOURCE_VALUE:
-		return take_value(&d, result, head.id, body, size);
-	case KERNEL_SOURCE_TROUBLE:
-		return take_trouble(&d, result, (const char *)body, size);
-	default:
-		return -EBADMSG;
+	case KERNEL_SOURCE_COUNTS: return take_counts(&d, result, &head, body, size);
+	case KERNEL_SOURCE_SERIES: return take_series(&d, result, head.id, body, size);
+	case KERNEL_SOURCE_VALUE: return take_value(&d, result, head.id, body, size);
+	case KERNEL_SOURCE_TROUBLE: return take_trouble(&d, result, (const char *)body, size);
+	default: return -EBADMSG;
 	}
 }

@@ -158,7 +158,8 @@ int cuda_kernel_place(struct session *s, struct traced_process *p, struct traced
 	else if (record_flags(place.head) == KERNEL_PLACE_PYTHON)
 		python_row(&d, result, &place, text, size);
 	else if (record_flags(place.head) >= KERNEL_PLACE_BETWEEN)
-		number_row(&d, result, record_flags(place.head) == KERNEL_PLACE_BETWEEN ? KERNEL_METRIC_BETWEEN : KERNEL_METRIC_RANGE, place.color);
+		number_row(&d, result, record_flags(place.head) == KERNEL_PLACE_BETWEEN ? KERNEL_METRIC_BETWEEN : KERNEL_METRIC_RANGE,
+			   place.color);
 	else
 		range_row(&d, t, result, &place, text, size);
 	return 0;

@@ -10,7 +10,7 @@
 struct kernel_row_of {
 	uint64_t result;
 	enum kernel_metric_kind kind;
-	uint32_t instance;    /* number of one of the values it is made of, or KERNEL_NO_INSTANCE */
+	uint32_t instance; /* number of one of the values it is made of, or KERNEL_NO_INSTANCE */
 };
 
 void kernel_metric_row(struct session *s, struct kernel_row_of of, const char *name, const char *unit, double value);

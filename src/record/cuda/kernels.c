@@ -163,13 +163,14 @@ static void time_rows(struct cuda_decoder *d, uint64_t result, const struct reco
 	if (!k->spent_in_passes)
 		return;
 	metric_row(d->s, result, "profiler__replayer_time", "ns", timebase_convert(&d->s->time, k->time + k->spent) - begin);
-	metric_row(d->s, result, "profiler__replayer_time_in_passes", "ns", timebase_convert(&d->s->time, k->time + k->spent_in_passes) - begin);
+	metric_row(d->s, result, "profiler__replayer_time_in_passes", "ns",
+		   timebase_convert(&d->s->time, k->time + k->spent_in_passes) - begin);
 }
 
 static void result_row(struct cuda_decoder *d, uint64_t result, const struct record_kernel *k)
 {
 	uint32_t present = BITS_TO(COLUMN_KERNEL_RESULT_CORRELATION) & ~(BIT(COLUMN_KERNEL_RESULT_HOST) | BIT(COLUMN_KERNEL_RESULT_NAME) |
-								    BIT(COLUMN_KERNEL_RESULT_MAJOR) | BIT(COLUMN_KERNEL_RESULT_MINOR));
+									 BIT(COLUMN_KERNEL_RESULT_MAJOR) | BIT(COLUMN_KERNEL_RESULT_MINOR));
 	uint64_t function = cuda_function_id(d, k->function);
 	int64_t v[TABLE_MAX_COLUMNS] = { 0 };
 
@@ -222,7 +223,8 @@ static void tell_left_alone(struct session *s, const struct traced_process *p)
 
 		snprintf(progress.text, sizeof(progress.text), "%.*s", (int)sizeof(one->why) - 1, one->why);
 		tell_progress(s, &progress);
-		session_diagnose(s, SOURCE_AGENT, DIAGNOSTIC_WARNING, p->uid, "CUDA graphs were left alone (%u launches): %s", one->launches, one->why);
+		session_diagnose(s, SOURCE_AGENT, DIAGNOSTIC_WARNING, p->uid, "CUDA graphs were left alone (%u launches): %s",
+				 one->launches, one->why);
 	}
 }
 
@@ -435,7 +437,8 @@ int cuda_kernel_values(struct session *s, struct traced_process *p, const uint8_
 		cuda_kernel_device(s, result, head.first, bytes + sizeof(head), (uint32_t)((size - sizeof(head)) / sizeof(value)));
 		return 0;
 	}
-	for (uint32_t i = 0; i < (size - sizeof(head)) / sizeof(value) && head.first < choice->count && i < choice->count - head.first; i++) {
+	for (uint32_t i = 0; i < (size - sizeof(head)) / sizeof(value) && head.first < choice->count && i < choice->count - head.first;
+	     i++) {
 		memcpy(&value, bytes + sizeof(head) + i * sizeof(value), sizeof(value));
 		metric_row(s, result, choice->metrics[head.first + i], choice->units ? choice->units[head.first + i] : NULL, value);
 	}

@@ -118,8 +118,7 @@ void cuda_define_function(struct cuda_decoder *d, uint64_t id, const char *text,
 
 	if (!all)
 		return;
-	fresh = id_to_write(&d->c->functions, id, &all->functions, report_string(d->s->writer, text, size),
-			    &all->next_function);
+	fresh = id_to_write(&d->c->functions, id, &all->functions, report_string(d->s->writer, text, size), &all->next_function);
 	if (fresh)
 		function_row(d->s, fresh, text, size);
 }
@@ -153,8 +152,8 @@ static uint32_t launch_values(struct cuda_decoder *d, const struct cuda_wire_lau
 	if (l->carveout == 0xff)
 		present &= ~BIT(COLUMN_CUDA_LAUNCH_CARVEOUT);
 	if (l->cluster[0] == CUDA_NO_ID)
-		present &= ~(BIT(COLUMN_CUDA_LAUNCH_CLUSTER_X) | BIT(COLUMN_CUDA_LAUNCH_CLUSTER_Y) |
-			     BIT(COLUMN_CUDA_LAUNCH_CLUSTER_Z) | BIT(COLUMN_CUDA_LAUNCH_CLUSTER_POLICY));
+		present &= ~(BIT(COLUMN_CUDA_LAUNCH_CLUSTER_X) | BIT(COLUMN_CUDA_LAUNCH_CLUSTER_Y) | BIT(COLUMN_CUDA_LAUNCH_CLUSTER_Z) |
+			     BIT(COLUMN_CUDA_LAUNCH_CLUSTER_POLICY));
 	if (l->cluster_potential == CUDA_NO_ID)
 		present &= ~BIT(COLUMN_CUDA_LAUNCH_CLUSTER_POTENTIAL);
 	if (l->cluster_active == CUDA_NO_ID)

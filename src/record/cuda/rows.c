@@ -114,8 +114,8 @@ static struct lane *add_lane(struct cuda_decoder *d, struct cuda_rows *rows)
 	if (!LIST_ROOM(rows->lanes, rows->lane_count))
 		return NULL;
 	rows->lanes[rows->lane_count] = (struct lane){
-		.track = session_track(d->s, (enum table_id)rows->table, (enum track_kind)rows->kind, d->p->uid,
-				       rows->thread, rows->domain, rows->lane_count),
+		.track = session_track(d->s, (enum table_id)rows->table, (enum track_kind)rows->kind, d->p->uid, rows->thread, rows->domain,
+				       rows->lane_count),
 		.last_end = INT64_MIN,
 	};
 	return rows->lanes[rows->lane_count].track ? &rows->lanes[rows->lane_count++] : NULL;

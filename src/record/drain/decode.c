@@ -25,8 +25,8 @@
 struct record {
 	uint64_t head;
 	uint64_t ticks;
-	int64_t time;          /* ns since the session started */
-	const uint8_t *bytes;  /* the head's place */
+	int64_t time;         /* ns since the session started */
+	const uint8_t *bytes; /* the head's place */
 	uint32_t size;
 };
 
@@ -76,8 +76,7 @@ static const struct payload_list *payloads_before(struct decoder *d, const struc
 }
 
 /* Fills everything an event record can carry; `fixed`, which it is as long as at least, is where its text begins. */
-static int decode_event(struct decoder *d, const struct record *r, uint32_t fixed,
-			struct event_attributes *ret)
+static int decode_event(struct decoder *d, const struct record *r, uint32_t fixed, struct event_attributes *ret)
 {
 	struct record_nvtx_event event;
 	unsigned flags = record_flags(r->head);
@@ -85,10 +84,11 @@ static int decode_event(struct decoder *d, const struct record *r, uint32_t fixe
 
 	memcpy(&event, r->bytes, sizeof(event));
 #define FROM_RECORD(NAME, name, type) .name = event.name,
-	*ret = (struct event_attributes){
-		.start = r->time, .color = event.color, .payload = event.payload, .payload_kind = flags >> NVTX_FLAG_PAYLOAD_SHIFT,
-		NVTX_FIELDS(FROM_RECORD)
-	};
+	*ret = (struct event_attributes){ .start = r->time,
+					  .color = event.color,
+					  .payload = event.payload,
+					  .payload_kind = flags >> NVTX_FLAG_PAYLOAD_SHIFT,
+					  NVTX_FIELDS(FROM_RECORD) };
 #undef FROM_RECORD
 	if (ret->payload_kind >= NVTX_PAYLOAD_KIND_COUNT)
 		return -EBADMSG;
@@ -101,8 +101,7 @@ static int decode_event(struct decoder *d, const struct record *r, uint32_t fixe
 		ret->name = definitions_string(d->s, d->p->definitions, string_id);
 		ret->flags |= SLICE_REGISTERED;
 	} else if (!(flags & NVTX_FLAG_NO_MESSAGE)) {
-		ret->name = report_string_passing(d->s->writer, (const char *)r->bytes + fixed,
-						  r->size - fixed);
+		ret->name = report_string_passing(d->s->writer, (const char *)r->bytes + fixed, r->size - fixed);
 	}
 	if (flags & NVTX_FLAG_BLOB)
 		payloads_attach(d->s, ret, payloads_before(d, r));
@@ -152,10 +151,13 @@ static int decode_name(struct decoder *d, const struct record *r)
 		return -EBADMSG;
 	name = &d->t->names[number];
 	free(name->text);
-	*name = (struct numbered_name){ .name = event.name, .color = event.color,
-					.category = event.category, .domain = (uint16_t)record_domain(r->head),
+	*name = (struct numbered_name){ .name = event.name,
+					.color = event.color,
+					.category = event.category,
+					.domain = (uint16_t)record_domain(r->head),
 					.flags = (uint8_t)event.flags,
-					.payload_kind = (uint8_t)event.payload_kind, .known = 1 };
+					.payload_kind = (uint8_t)event.payload_kind,
+					.known = 1 };
 	name->plain = event.name && !event.color && !event.category && !event.flags;
 	if (__builtin_expect(report_string_passes(d->s->writer, event.name), 0))
 		return keep_text(d, r, name);
@@ -193,8 +195,9 @@ static int decode_short_push(struct decoder *d, uint64_t head, int64_t time, con
 		slices_push(d->s, d->p, d->t, domain, record_short_level(head), &event, 1);
 		return 0;
 	}
-	event = (struct event_attributes){ .start = time, .name = name->name, .color = name->color,
-					   .category = name->category, .flags = name->flags };
+	event = (struct event_attributes){
+		.start = time, .name = name->name, .color = name->color, .category = name->category, .flags = name->flags
+	};
 	if (payload) {
 		event.payload_kind = name->payload_kind;
 		event.payload = *payload;
@@ -211,8 +214,7 @@ static int decode_short(struct decoder *d, const uint8_t *bytes, uint64_t head, 
 	uint64_t payload;
 
 	switch (record_short_kind(head)) {
-	case RECORD_SHORT_PUSH:
-		return decode_short_push(d, head, time, NULL);
+	case RECORD_SHORT_PUSH: return decode_short_push(d, head, time, NULL);
 	case RECORD_SHORT_PUSH_PAYLOAD:
 		if (room < 2 * sizeof(head))
 			return -EBADMSG;
@@ -224,8 +226,7 @@ static int decode_short(struct decoder *d, const uint8_t *bytes, uint64_t head, 
 			return -ENOMEM;
 		slices_pop(d->s, d->p, d->t, domain, record_short_level(head), time, NULL);
 		return 0;
-	default:
-		return -EBADMSG;
+	default: return -EBADMSG;
 	}
 }
 
@@ -303,8 +304,7 @@ static int decode_define(struct decoder *d, const struct record *r)
 	struct record_define define;
 
 	memcpy(&define, r->bytes, sizeof(define));
-	return definitions_record(d->s, d->p, d->t, &define, r->bytes + sizeof(define),
-				  r->size - sizeof(define), r->time);
+	return definitions_record(d->s, d->p, d->t, &define, r->bytes + sizeof(define), r->size - sizeof(define), r->time);
 }
 
 static int decode_stack(struct decoder *d, const struct record *r)
@@ -324,12 +324,13 @@ static int decode_osrt(struct decoder *d, const struct record *r)
 
 static int decode_capture(struct decoder *d, const struct record *r)
 {
-	struct capture_message message = { .request = record_flags(r->head), .source = record_level(r->head),
-					   .owner = ring_owner(d->p->uid, d->t->inner_tid), .ticks = r->ticks };
+	struct capture_message message = { .request = record_flags(r->head),
+					   .source = record_level(r->head),
+					   .owner = ring_owner(d->p->uid, d->t->inner_tid),
+					   .ticks = r->ticks };
 
 	if (message.request == CAPTURE_SEEN) {
-		window_saw(&d->s->seen, (const char *)r->bytes + sizeof(struct record_capture),
-			   r->size - sizeof(struct record_capture));
+		window_saw(&d->s->seen, (const char *)r->bytes + sizeof(struct record_capture), r->size - sizeof(struct record_capture));
 		return 0;
 	}
 	if (message.request == CAPTURE_STEP || message.request == CAPTURE_STEP_SEEN) {
@@ -481,12 +482,10 @@ damaged:
 	d->t->counts.damaged++;
 	d->t->damaged = 1;
 	session_diagnose(d->s, SOURCE_RECORDER, DIAGNOSTIC_ERROR, d->p->uid,
-			 "The ring of thread %u of process %u is damaged; the thread is no longer recorded.",
-			 d->t->tid, d->p->info.pid);
+			 "The ring of thread %u of process %u is damaged; the thread is no longer recorded.", d->t->tid, d->p->info.pid);
 }
 
-static void decode_block(struct session *s, const struct ring_batch *batch,
-			 const struct ring_block *block)
+static void decode_block(struct session *s, const struct ring_batch *batch, const struct ring_block *block)
 {
 	struct decoder d = { .s = s, .p = block->owner };
 	const uint8_t *data = batch->data + block->offset;
@@ -516,8 +515,8 @@ static void decode_block(struct session *s, const struct ring_batch *batch,
 			d.t->counts.damaged++;
 			d.t->damaged = 1;
 			session_diagnose(s, SOURCE_RECORDER, DIAGNOSTIC_ERROR, d.p->uid,
-					 "The ring of thread %u of process %u is damaged; the thread is no longer recorded.",
-					 d.t->tid, d.p->info.pid);
+					 "The ring of thread %u of process %u is damaged; the thread is no longer recorded.", d.t->tid,
+					 d.p->info.pid);
 		}
 		return;
 	}

@@ -103,8 +103,8 @@ static void provisional(struct report_writer *w, void *context)
  * target goes on, and its events are read as before, as that is how they are counted. */
 static void stop_writing(struct drain *d, const struct error *err)
 {
-	session_diagnose(&d->session, SOURCE_RECORDER, DIAGNOSTIC_ERROR, 0,
-			 "Recording stopped at %.3f s: %s", (double)d->session.now / 1e9, err->text);
+	session_diagnose(&d->session, SOURCE_RECORDER, DIAGNOSTIC_ERROR, 0, "Recording stopped at %.3f s: %s", (double)d->session.now / 1e9,
+			 err->text);
 	d->session.full = 1;
 	pthread_mutex_lock(&d->lock);
 	d->full = 1;
@@ -167,8 +167,7 @@ static void drain_process(struct drain *d, struct traced_process *p)
 static void grow(struct drain *d, struct traced_process *p)
 {
 	struct session *s = &d->session;
-	uint32_t allowed = s->chunks_in_circulation < SESSION_CHUNKS ?
-				   SESSION_CHUNKS - s->chunks_in_circulation : 0;
+	uint32_t allowed = s->chunks_in_circulation < SESSION_CHUNKS ? SESSION_CHUNKS - s->chunks_in_circulation : 0;
 
 	s->chunks_in_circulation += ring_reader_grow(&p->reader, allowed);
 }
@@ -192,9 +191,7 @@ static void take_mail(struct drain *d, struct mail *mail)
 	struct traced_process *p = process_by_uid(s, mail->uid);
 
 	switch (mail->kind) {
-	case MAIL_PROCESS:
-		begin_process(d, mail);
-		break;
+	case MAIL_PROCESS: begin_process(d, mail); break;
 	case MAIL_ENDED:
 		if (p) {
 			p->dead = 1;
@@ -211,9 +208,7 @@ static void take_mail(struct drain *d, struct mail *mail)
 		s->untraced++;
 		session_diagnose(s, SOURCE_RECORDER, DIAGNOSTIC_WARNING, 0, "%s", mail->text);
 		break;
-	case MAIL_DIAGNOSTIC:
-		session_diagnose(s, SOURCE_RECORDER, mail->value, 0, "%s", mail->text);
-		break;
+	case MAIL_DIAGNOSTIC: session_diagnose(s, SOURCE_RECORDER, mail->value, 0, "%s", mail->text); break;
 	}
 }
 

@@ -26,16 +26,16 @@ struct osrt_thread {
 };
 
 struct osrt_file {
-	uint64_t id;          /* in the report */
-	uint64_t path;        /* string; 0 = not told yet */
+	uint64_t id;   /* in the report */
+	uint64_t path; /* string; 0 = not told yet */
 	int64_t opened;
 	int opened_known;
-	int descriptors;      /* openings and duplicates, less closings; -1 = closed, and told */
+	int descriptors; /* openings and duplicates, less closings; -1 = closed, and told */
 };
 
 /* What a process told of its files. */
 struct osrt_process {
-	struct idmap index;   /* the agent's id -> index in files */
+	struct idmap index; /* the agent's id -> index in files */
 	struct osrt_file *files;
 	uint32_t file_count;
 	uint32_t file_cap;
@@ -106,8 +106,7 @@ static uint64_t name_of(struct session *s, unsigned number)
 }
 
 /* The row's track: the one of its nesting, or the next deeper one that is free since its start. */
-static struct osrt_track *track_of(struct session *s, struct traced_process *p, struct traced_thread *t,
-				   uint32_t depth, int64_t start)
+static struct osrt_track *track_of(struct session *s, struct traced_process *p, struct traced_thread *t, uint32_t depth, int64_t start)
 {
 	struct osrt_track *track;
 
@@ -138,11 +137,10 @@ static struct osrt_file *file_of(struct session *s, struct traced_process *p, ui
 	return &o->files[o->file_count++];
 }
 
-int osrt_call_record(struct session *s, struct traced_process *p, struct traced_thread *t,
-		     const uint8_t *bytes, uint32_t size, int64_t start, int64_t end)
+int osrt_call_record(struct session *s, struct traced_process *p, struct traced_thread *t, const uint8_t *bytes, uint32_t size,
+		     int64_t start, int64_t end)
 {
-	uint32_t present = BIT(COLUMN_OSRT_START) | BIT(COLUMN_OSRT_END) | BIT(COLUMN_OSRT_NAME) |
-			   BIT(COLUMN_OSRT_RESULT);
+	uint32_t present = BIT(COLUMN_OSRT_START) | BIT(COLUMN_OSRT_END) | BIT(COLUMN_OSRT_NAME) | BIT(COLUMN_OSRT_RESULT);
 	struct osrt_thread *o = osrt_of_thread(t);
 	int64_t v[TABLE_MAX_COLUMNS];
 	struct record_osrt record;
@@ -155,8 +153,7 @@ int osrt_call_record(struct session *s, struct traced_process *p, struct traced_
 		return -EBADMSG;
 	memcpy(&record, bytes, sizeof(record));
 	flags = record_flags(record.head);
-	if (record_domain(record.head) >= OSRT_NUMBER_COUNT ||
-	    (flags & OSRT_FLAG_FILE && size < sizeof(record) + sizeof(used)))
+	if (record_domain(record.head) >= OSRT_NUMBER_COUNT || (flags & OSRT_FLAG_FILE && size < sizeof(record) + sizeof(used)))
 		return -EBADMSG;
 	if (!o)
 		return -ENOMEM;
@@ -184,8 +181,7 @@ int osrt_call_record(struct session *s, struct traced_process *p, struct traced_
 
 /* Nothing a killed thread left behind is believed: a call that began before the last one recorded ended is not one
  * it was in (it may have left it by longjmp). */
-void osrt_open_call(struct session *s, struct traced_process *p, struct traced_thread *t,
-		    const struct ring_slot *slot, int64_t end)
+void osrt_open_call(struct session *s, struct traced_process *p, struct traced_thread *t, const struct ring_slot *slot, int64_t end)
 {
 	struct osrt_thread *o = slot->call ? osrt_of_thread(t) : NULL;
 	int64_t start = timebase_convert(&s->time, slot->call_start);
@@ -201,12 +197,10 @@ void osrt_open_call(struct session *s, struct traced_process *p, struct traced_t
 	v[COLUMN_OSRT_FLAGS] = SLICE_OPEN;
 	s->events++;
 	session_event_row(s, t, track ? track->track : NULL, v,
-			  BIT(COLUMN_OSRT_START) | BIT(COLUMN_OSRT_END) | BIT(COLUMN_OSRT_NAME) |
-				  BIT(COLUMN_OSRT_FLAGS), 1);
+			  BIT(COLUMN_OSRT_START) | BIT(COLUMN_OSRT_END) | BIT(COLUMN_OSRT_NAME) | BIT(COLUMN_OSRT_FLAGS), 1);
 }
 
-static void file_row(struct session *s, const struct traced_process *p, const struct osrt_file *file,
-		     const int64_t *closed)
+static void file_row(struct session *s, const struct traced_process *p, const struct osrt_file *file, const int64_t *closed)
 {
 	uint32_t present = BIT(COLUMN_FILE_ID) | BIT(COLUMN_FILE_PROCESS);
 	int64_t v[TABLE_MAX_COLUMNS];
@@ -222,8 +216,8 @@ static void file_row(struct session *s, const struct traced_process *p, const st
 	session_row(s, TABLE_FILE, v, present);
 }
 
-void osrt_file_record(struct session *s, struct traced_process *p, const struct record_define *define,
-		      const uint8_t *path, size_t size, int64_t time)
+void osrt_file_record(struct session *s, struct traced_process *p, const struct record_define *define, const uint8_t *path, size_t size,
+		      int64_t time)
 {
 	struct osrt_file *file = file_of(s, p, define->id);
 

@@ -94,8 +94,7 @@ void process_begin(struct session *s, struct traced_process *p)
 		space_fork(s, p->parent, p->uid, p->info.pid);
 		inherited = definitions_of(s, p->parent);
 		if (inherited && inherited != p->definitions)
-			definitions_inherit(p->definitions, inherited, p->info.next_string,
-					    p->info.next_domain);
+			definitions_inherit(p->definitions, inherited, p->info.next_string, p->info.next_domain);
 	} else {
 		parent = process_by_pid(s, p->info.ppid);
 		p->parent = parent && parent != p ? parent->uid : 0;
@@ -120,8 +119,7 @@ static int64_t text(struct session *s, const char *string)
 	return string[0] ? (int64_t)session_text(s, string) : 0;
 }
 
-static uint32_t process_row(struct session *s, const struct traced_process *p, int64_t end,
-			    int64_t *v)
+static uint32_t process_row(struct session *s, const struct traced_process *p, int64_t end, int64_t *v)
 {
 	const struct roster_life *life = roster_by_uid(s, p->uid);
 	int64_t start = life ? life->start : p->info.attached_raw - s->time.start;
@@ -155,7 +153,8 @@ static void tell_unreachable(struct session *s, struct traced_process *p, uint32
 	s->untraced++;
 	session_diagnose(s, SOURCE_RECORDER, DIAGNOSTIC_WARNING, p->uid,
 			 "Programs or children started by process %u (%s) were not traced: they could not reach the "
-			 "recorder (another network namespace, no descriptor left, or no answer in time).", p->info.pid, p->info.name);
+			 "recorder (another network namespace, no descriptor left, or no answer in time).",
+			 p->info.pid, p->info.name);
 }
 
 uint32_t process_unfinished(struct session *s, struct traced_process *p)
@@ -232,14 +231,11 @@ void process_provisional(struct session *s, struct traced_process *p)
 	cuda_provisional(s, p);
 }
 
-void process_untraced_row(struct session *s, uint64_t uid, uint32_t pid, const char *exe,
-			  const int *exit_status)
+void process_untraced_row(struct session *s, uint64_t uid, uint32_t pid, const char *exe, const int *exit_status)
 {
 	int64_t v[TABLE_MAX_COLUMNS];
-	uint32_t present = BIT(COLUMN_PROCESS_UID) | BIT(COLUMN_PROCESS_PID) |
-			   BIT(COLUMN_PROCESS_INNER_PID) | BIT(COLUMN_PROCESS_START) |
-			   BIT(COLUMN_PROCESS_END) | BIT(COLUMN_PROCESS_ORIGIN) |
-			   BIT(COLUMN_PROCESS_NAME) | BIT(COLUMN_PROCESS_EXE);
+	uint32_t present = BIT(COLUMN_PROCESS_UID) | BIT(COLUMN_PROCESS_PID) | BIT(COLUMN_PROCESS_INNER_PID) | BIT(COLUMN_PROCESS_START) |
+			   BIT(COLUMN_PROCESS_END) | BIT(COLUMN_PROCESS_ORIGIN) | BIT(COLUMN_PROCESS_NAME) | BIT(COLUMN_PROCESS_EXE);
 
 	v[COLUMN_PROCESS_UID] = (int64_t)uid;
 	v[COLUMN_PROCESS_PID] = pid;

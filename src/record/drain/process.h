@@ -25,7 +25,6 @@ void process_tell_losses(struct session *s, struct traced_process *p);
 void process_provisional(struct session *s, struct traced_process *p);
 
 /* A program that ran without the agent: a row with origin 0. `exit_status` may be NULL. */
-void process_untraced_row(struct session *s, uint64_t uid, uint32_t pid, const char *exe,
-			  const int *exit_status);
+void process_untraced_row(struct session *s, uint64_t uid, uint32_t pid, const char *exe, const int *exit_status);
 
 #endif

@@ -87,8 +87,7 @@ uint32_t thread_outer_tid(struct traced_process *p, uint32_t inner_tid)
 	return found ? found : inner_tid;
 }
 
-struct traced_thread *thread_open(struct session *s, struct traced_process *p, uint32_t slot,
-				  const struct ring_slot *info)
+struct traced_thread *thread_open(struct session *s, struct traced_process *p, uint32_t slot, const struct ring_slot *info)
 {
 	struct traced_thread *t;
 
@@ -131,8 +130,7 @@ static struct domain_state *find_domain(const struct traced_thread *t, unsigned 
 	return NULL;
 }
 
-static struct domain_state *add_domain(struct session *s, struct traced_process *p,
-				       struct traced_thread *t, unsigned id)
+static struct domain_state *add_domain(struct session *s, struct traced_process *p, struct traced_thread *t, unsigned id)
 {
 	struct domain_state *d;
 
@@ -149,8 +147,7 @@ static struct domain_state *add_domain(struct session *s, struct traced_process 
 	return d;
 }
 
-struct domain_state *thread_domain(struct session *s, struct traced_process *p,
-				   struct traced_thread *t, unsigned id)
+struct domain_state *thread_domain(struct session *s, struct traced_process *p, struct traced_thread *t, unsigned id)
 {
 	struct domain_state *d = t->last_domain;
 
@@ -163,8 +160,8 @@ struct domain_state *thread_domain(struct session *s, struct traced_process *p,
 	return d;
 }
 
-static void tell(struct session *s, struct traced_process *p, struct traced_thread *t,
-		 enum loss_reason reason, uint64_t now, uint64_t *seen)
+static void tell(struct session *s, struct traced_process *p, struct traced_thread *t, enum loss_reason reason, uint64_t now,
+		 uint64_t *seen)
 {
 	/* Counters come from the ring: one that runs backwards is not believed. */
 	if (now > *seen) {
@@ -173,8 +170,7 @@ static void tell(struct session *s, struct traced_process *p, struct traced_thre
 	}
 }
 
-void thread_tell_losses(struct session *s, struct traced_process *p, struct traced_thread *t,
-			const struct ring_slot *info)
+void thread_tell_losses(struct session *s, struct traced_process *p, struct traced_thread *t, const struct ring_slot *info)
 {
 	if (info) {
 		p->lost_some |= info->dropped != 0;
@@ -189,8 +185,7 @@ void thread_tell_losses(struct session *s, struct traced_process *p, struct trac
 	tell(s, p, t, LOSS_UNMATCHED_END, t->counts.unmatched_end, &t->seen.unmatched_end);
 }
 
-static uint32_t thread_row(struct session *s, const struct traced_process *p,
-			   const struct traced_thread *t, int64_t end, int64_t *values)
+static uint32_t thread_row(struct session *s, const struct traced_process *p, const struct traced_thread *t, int64_t end, int64_t *values)
 {
 	values[COLUMN_THREAD_UID] = (int64_t)t->uid;
 	values[COLUMN_THREAD_PROCESS] = (int64_t)p->uid;
@@ -198,8 +193,7 @@ static uint32_t thread_row(struct session *s, const struct traced_process *p,
 	values[COLUMN_THREAD_INNER_TID] = t->inner_tid;
 	values[COLUMN_THREAD_START] = t->shared ? t->shared->start : t->start;
 	values[COLUMN_THREAD_END] = end;
-	values[COLUMN_THREAD_NAME] = (int64_t)report_string(
-		s->writer, t->name, strnlen(t->name, sizeof(t->name)));
+	values[COLUMN_THREAD_NAME] = (int64_t)report_string(s->writer, t->name, strnlen(t->name, sizeof(t->name)));
 	return session_priority(t->priority, values, BITS_TO(COLUMN_THREAD_NAME));
 }
 
@@ -234,8 +228,7 @@ static void thread_free(struct traced_thread *t)
 	free(t);
 }
 
-void thread_close(struct session *s, struct traced_process *p, struct traced_thread *t,
-		  int64_t end, const struct ring_slot *info)
+void thread_close(struct session *s, struct traced_process *p, struct traced_thread *t, int64_t end, const struct ring_slot *info)
 {
 	int64_t values[TABLE_MAX_COLUMNS];
 	struct ring_slot last;

@@ -106,8 +106,10 @@ void collector_read_timer(struct collector *c, const struct gpu_device *g, const
 
 static void describe(struct collector *c, struct gpu_device *g)
 {
+	/* clang-format off */
 	struct gpu_wire_device m = { .head = { .kind = GPU_WIRE_DEVICE, .gpu = g->index }, .memory = INT64_MIN,
 				     .clock = INT64_MIN, .major = INT64_MIN, .minor = INT64_MIN, .mig = INT64_MIN };
+	/* clang-format on */
 	const struct nvml *n = &c->nvml;
 	struct nvml_memory memory;
 	unsigned current, pending, mhz;
@@ -120,8 +122,7 @@ static void describe(struct collector *c, struct gpu_device *g)
 		m.memory = (int64_t)memory.total;
 	if (n->nvmlDeviceGetMaxClockInfo && n->nvmlDeviceGetMaxClockInfo(g->nvml, NVML_CLOCK_SM, &mhz) == NVML_OK)
 		m.clock = (int64_t)mhz * 1000000;
-	if (n->nvmlDeviceGetCudaComputeCapability &&
-	    n->nvmlDeviceGetCudaComputeCapability(g->nvml, &major, &minor) == NVML_OK) {
+	if (n->nvmlDeviceGetCudaComputeCapability && n->nvmlDeviceGetCudaComputeCapability(g->nvml, &major, &minor) == NVML_OK) {
 		m.major = major;
 		m.minor = minor;
 	}

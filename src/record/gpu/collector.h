@@ -18,23 +18,23 @@ struct ring_doorbell;
 
 struct gpu_device {
 	void *nvml;
-	uint32_t index;       /* NVML's */
+	uint32_t index; /* NVML's */
 	struct nvml_pci pci;
-	char bus[32];         /* 0000:06:00.0 */
+	char bus[32]; /* 0000:06:00.0 */
 	char name[96];
 	char uuid[96];
 };
 
 struct collector {
 	const struct gpu_options *options;
-	int fd;                      /* to the recorder */
+	int fd; /* to the recorder */
 	const struct ring_session *page;
 	struct ring_doorbell *doorbell;
 	struct nvml nvml;
 	struct gpu_device gpus[COLLECTOR_MAX_GPUS];
 	uint32_t gpu_count;
 	_Atomic uint32_t next_metric;
-	_Atomic uint32_t nvml_hz;    /* more than asked for where it stands in for hardware counters */
+	_Atomic uint32_t nvml_hz; /* more than asked for where it stands in for hardware counters */
 };
 
 /* Never returns; `fd` is the one descriptor that is kept. */

@@ -26,12 +26,7 @@
 #define NVML_HZ_INSTEAD 50
 
 /* Results of CUPTI that there is more to say about. */
-enum {
-	CUPTI_INVALID_OPERATION = 7,
-	CUPTI_VIRTUAL_PRIVILEGES = 40,
-	CUPTI_MIG_DEVICE = 43,
-	CUPTI_UNKNOWN = 999
-};
+enum { CUPTI_INVALID_OPERATION = 7, CUPTI_VIRTUAL_PRIVILEGES = 40, CUPTI_MIG_DEVICE = 43, CUPTI_UNKNOWN = 999 };
 
 struct sampler {
 	struct collector *collector;
@@ -39,21 +34,21 @@ struct sampler {
 	const struct gpu_device *gpu;
 	const struct metric_set *set;
 	struct counter_choice choice;
-	struct nvidia_subdevice timer;  /* fd -1: there is none */
+	struct nvidia_subdevice timer; /* fd -1: there is none */
 	void *host;
-	void *object;               /* CUPTI's */
-	uint8_t *counters;          /* the image, CUPTI's, and how many samples fit into it */
+	void *object;      /* CUPTI's */
+	uint8_t *counters; /* the image, CUPTI's, and how many samples fit into it */
 	size_t counters_size;
 	uint32_t room;
-	size_t taken;               /* of the samples in the image, and the end of its first */
+	size_t taken; /* of the samples in the image, and the end of its first */
 	uint64_t first_end;
-	uint64_t interval;          /* ns */
+	uint64_t interval; /* ns */
 	uint32_t first_metric;
 	int running;
-	uint64_t last_end;          /* 0: this window has no sample yet */
-	uint32_t overflows;         /* of the hardware's buffer, in this window; of the image */
+	uint64_t last_end;  /* 0: this window has no sample yet */
+	uint32_t overflows; /* of the hardware's buffer, in this window; of the image */
 	uint32_t image_overflows;
-	int64_t last_fetch;         /* when it began, and the longest time from one to the next */
+	int64_t last_fetch; /* when it began, and the longest time from one to the next */
 	int64_t longest_pause;
 	int failed;
 };
@@ -66,7 +61,7 @@ struct counters {
 	uint32_t count;
 	struct sampler samplers[COLLECTOR_MAX_GPUS];
 	struct gpu_wire_samples *message;
-	int list_to;                /* for counters_list() */
+	int list_to; /* for counters_list() */
 	uint8_t listed[COLLECTOR_MAX_GPUS];
 };
 
@@ -92,14 +87,10 @@ static void explain(const struct cupti_pm *pm, int result, const char *call, cha
 		advice = ": the driver keeps its counters for administrators; run as root, or load it with "
 			 "NVreg_RestrictProfilingToAdminUsers=0";
 		break;
-	case CUPTI_MIG_DEVICE:
-		advice = ": in MIG mode the counters of the whole GPU are not to be had";
-		break;
+	case CUPTI_MIG_DEVICE: advice = ": in MIG mode the counters of the whole GPU are not to be had"; break;
 	case CUPTI_INVALID_OPERATION:
 	case CUPTI_HARDWARE_BUSY:
-	case CUPTI_UNKNOWN:
-		advice = ": another tool may have the counters (ncu, nsys, DCGM: 'dcgmi profile --pause')";
-		break;
+	case CUPTI_UNKNOWN: advice = ": another tool may have the counters (ncu, nsys, DCGM: 'dcgmi profile --pause')"; break;
 	}
 	say(why, size, "%s says %s%s", call, cupti_pm_text(pm, result), advice);
 }
@@ -123,8 +114,9 @@ static int check_device(const struct cupti_pm *pm, int device, char *why, size_t
 		return 0;
 	say(why, size, "the GPU cannot be sampled%s%s%s%s%s",
 	    p.architecture == PM_UNSUPPORTED ? ": its architecture is too old, PM sampling needs Turing or later" : "",
-	    p.vgpu == PM_DISABLED ? ": profiling of this virtual GPU is switched off on its host" :
-	    p.vgpu == PM_UNSUPPORTED ? ": it is a virtual GPU without profiling" : "",
+	    p.vgpu == PM_DISABLED    ? ": profiling of this virtual GPU is switched off on its host" :
+	    p.vgpu == PM_UNSUPPORTED ? ": it is a virtual GPU without profiling" :
+				       "",
 	    p.confidential == PM_UNSUPPORTED ? ": confidential computing is on" : "",
 	    p.wsl == PM_UNSUPPORTED ? ": WSL does not have it" : "", p.sli == PM_UNSUPPORTED ? ": SLI is on" : "");
 	return -1;
@@ -304,7 +296,10 @@ static void describe_metrics(struct sampler *s)
 	for (size_t i = 0; i < s->choice.count; i++) {
 		const struct metric_entry *e = &s->set->entries[s->choice.entries[i]];
 
-		m = (struct gpu_wire_metric){ .head = { .gpu = s->gpu->index }, .source = GPU_SOURCE_COUNTERS, .id = (uint32_t)i, .real = 1,
+		m = (struct gpu_wire_metric){ .head = { .gpu = s->gpu->index },
+					      .source = GPU_SOURCE_COUNTERS,
+					      .id = (uint32_t)i,
+					      .real = 1,
 					      .hz = (uint32_t)s->collector->options->metrics_hz };
 		memcpy(m.name, e->title, sizeof(m.name));
 		memcpy(m.metric, e->metric, sizeof(m.metric));
@@ -317,8 +312,10 @@ static void describe_metrics(struct sampler *s)
 
 static void tell_chip(struct sampler *s, const char *chip)
 {
+	/* clang-format off */
 	struct gpu_wire_device m = { .head = { .kind = GPU_WIRE_DEVICE, .gpu = s->gpu->index }, .memory = INT64_MIN, .clock = INT64_MIN,
 				     .major = INT64_MIN, .minor = INT64_MIN, .mig = INT64_MIN, .mps = INT64_MIN };
+	/* clang-format on */
 
 	memcpy(m.uuid, s->gpu->uuid, sizeof(m.uuid));
 	snprintf(m.chip, sizeof(m.chip), "%s", chip);
@@ -330,8 +327,8 @@ static void tell_missing(struct sampler *s)
 	const struct counter_choice *c = &s->choice;
 
 	if (c->unknown[0])
-		collector_diagnose(s->collector, DIAGNOSTIC_INFO, "GPU %u does not have these metrics of the set '%s': %s.", s->gpu->index, s->set->name,
-				   c->unknown);
+		collector_diagnose(s->collector, DIAGNOSTIC_INFO, "GPU %u does not have these metrics of the set '%s': %s.", s->gpu->index,
+				   s->set->name, c->unknown);
 	if (c->left_out[0])
 		collector_diagnose(s->collector, DIAGNOSTIC_WARNING,
 				   "GPU %u cannot count these metrics of the set '%s' together with those before them: %s.", s->gpu->index,
@@ -344,8 +341,10 @@ static int open_sampler(struct counters *all, struct sampler *s, const struct gp
 {
 	struct error err = { "" };
 
+	/* clang-format off */
 	*s = (struct sampler){ .collector = all->collector, .pm = &all->pm, .gpu = gpu, .set = &all->set, .timer = { .fd = -1 },
 			       .interval = (uint64_t)(1000000000 / all->collector->options->metrics_hz) };
+	/* clang-format on */
 	if (check_device(s->pm, device, why, size) < 0 || chip_of(s->pm, device, chip, chip_size, why, size) < 0)
 		return -1;
 	if (!all->set.count && metric_set_find(&all->set, all->collector->options->metrics_set, chip, &err) < 0) {
@@ -431,8 +430,9 @@ static void add_sampler(struct counters *all, const struct gpu_device *gpu, int 
 		return;
 	}
 	use_nvml_instead(all);
-	collector_diagnose(all->collector, DIAGNOSTIC_WARNING, "No hardware metrics of GPU %u: %s. NVML's values are recorded instead, %u times a second.",
-			   gpu->index, why, atomic_load(&all->collector->nvml_hz));
+	collector_diagnose(all->collector, DIAGNOSTIC_WARNING,
+			   "No hardware metrics of GPU %u: %s. NVML's values are recorded instead, %u times a second.", gpu->index, why,
+			   atomic_load(&all->collector->nvml_hz));
 }
 
 /* Calls `visit` for each GPU that CUDA has and the options name. Returns how many. */
@@ -476,7 +476,8 @@ struct counters *counters_open(struct collector *c)
 		snprintf(why, sizeof(why), "CUDA has no GPU that --gpu-metrics-devices=%s names", c->options->metrics_devices);
 	if (found <= 0) {
 		use_nvml_instead(all);
-		collector_diagnose(c, DIAGNOSTIC_WARNING, "No hardware metrics of GPUs: %s. NVML's values are recorded instead, %u times a second.", why,
+		collector_diagnose(c, DIAGNOSTIC_WARNING,
+				   "No hardware metrics of GPUs: %s. NVML's values are recorded instead, %u times a second.", why,
 				   atomic_load(&c->nvml_hz));
 	}
 	if (all->count)
@@ -583,7 +584,8 @@ static void take_samples(struct counters *all, struct sampler *s, int64_t before
 	last_end = s->taken < info.completed ? end_of_sample(s, info.completed - 1) : 0;
 	/* Without the timer: the last sample was over when it was fetched, and the next one was not. */
 	if (s->timer.fd < 0 && last_end)
-		collector_clock(s->collector, s->gpu, last_end + s->interval / 2, before + (after - before) / 2, after - before + (int64_t)s->interval);
+		collector_clock(s->collector, s->gpu, last_end + s->interval / 2, before + (after - before) / 2,
+				after - before + (int64_t)s->interval);
 	for (; s->taken < info.completed; s->taken++)
 		take_sample(all, s, s->taken);
 	flush(all, s);
@@ -672,13 +674,16 @@ static int decode_all(struct counters *all, struct sampler *s)
 static void tell_overflows(struct sampler *s)
 {
 	if (s->overflows)
-		collector_diagnose(s->collector, DIAGNOSTIC_WARNING, "The hardware's buffer for metrics of GPU %u was full %u times, with up to %lld ms "
-				   "from one fetching to the next: samples are missing. A lower --gpu-metrics-frequency takes less room.", s->gpu->index,
-				   s->overflows, (long long)(s->longest_pause / 1000000));
+		collector_diagnose(s->collector, DIAGNOSTIC_WARNING,
+				   "The hardware's buffer for metrics of GPU %u was full %u times, with up to %lld ms "
+				   "from one fetching to the next: samples are missing. A lower --gpu-metrics-frequency takes less room.",
+				   s->gpu->index, s->overflows, (long long)(s->longest_pause / 1000000));
 	if (s->image_overflows)
-		collector_diagnose(s->collector, DIAGNOSTIC_WARNING, "Samples of GPU %u were not fetched in time %u times, with up to %lld ms from one fetching "
-				   "to the next: some are missing. A lower --gpu-metrics-frequency, or a processor that is not busy, helps.", s->gpu->index,
-				   s->image_overflows, (long long)(s->longest_pause / 1000000));
+		collector_diagnose(
+			s->collector, DIAGNOSTIC_WARNING,
+			"Samples of GPU %u were not fetched in time %u times, with up to %lld ms from one fetching "
+			"to the next: some are missing. A lower --gpu-metrics-frequency, or a processor that is not busy, helps.",
+			s->gpu->index, s->image_overflows, (long long)(s->longest_pause / 1000000));
 	s->overflows = s->image_overflows = 0;
 	s->longest_pause = 0;
 }

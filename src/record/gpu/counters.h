@@ -25,12 +25,12 @@ void counters_list(struct collector *c, int fd);
 /* Which of a set's metrics one pass can count on this chip, and the configuration for them. */
 struct counter_choice {
 	const char *names[METRIC_SET_MAX];
-	uint32_t entries[METRIC_SET_MAX];  /* their places in the set */
+	uint32_t entries[METRIC_SET_MAX]; /* their places in the set */
 	size_t count;
 	uint8_t *image;
 	size_t image_size;
-	char unknown[768];                 /* titles that the chip does not have, with commas between; "" = none */
-	char left_out[768];                /* titles that would need another pass */
+	char unknown[768];  /* titles that the chip does not have, with commas between; "" = none */
+	char left_out[768]; /* titles that would need another pass */
 };
 
 /* counter_choice.c. Returns CUPTI's result, 0 with at least one metric; -1: none is left. */

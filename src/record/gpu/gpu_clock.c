@@ -73,8 +73,10 @@ int64_t gpu_clock_error(const struct gpu_clock *c)
 
 static void begin(struct gpu_clock *c, const struct gpu_reading *r)
 {
+	/* clang-format off */
 	*c = (struct gpu_clock){ .started = 1, .base_ticks = r->ticks, .base_raw = r->raw, .rate = 1, .true_rate = 1,
 				 .last_ticks = r->ticks, .window_end = r->raw + WINDOW_NS };
+	/* clang-format on */
 	c->best.error = INT64_MAX;
 	keep(c, r);
 }

@@ -181,8 +181,7 @@ static void add_name(struct names *n, const char *file)
 {
 	size_t len = strlen(file);
 
-	if (len <= strlen(SUFFIX) || len >= sizeof(n->list[0]) || n->count == MAX_NAMES ||
-	    strcmp(file + len - strlen(SUFFIX), SUFFIX) != 0)
+	if (len <= strlen(SUFFIX) || len >= sizeof(n->list[0]) || n->count == MAX_NAMES || strcmp(file + len - strlen(SUFFIX), SUFFIX) != 0)
 		return;
 	snprintf(n->list[n->count], sizeof(n->list[0]), "%.*s", (int)(len - strlen(SUFFIX)), file);
 	for (size_t i = 0; i < n->count; i++)
@@ -219,8 +218,7 @@ static int read_named(struct metric_set *ret, const struct folders *f, const cha
 	return error_set(err, ENOENT, "there is no metric set '%s'; --gpu-metrics-set=help lists them", name);
 }
 
-static int first_that_fits(struct metric_set *ret, const struct folders *f, struct names *n, const char *chip,
-			   struct error *err)
+static int first_that_fits(struct metric_set *ret, const struct folders *f, struct names *n, const char *chip, struct error *err)
 {
 	struct error ignored;
 

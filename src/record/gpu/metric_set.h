@@ -19,14 +19,14 @@
 struct metric_entry {
 	char metric[192];
 	char title[128];
-	char unit[16];      /* the last word in the title's brackets, or "" */
+	char unit[16]; /* the last word in the title's brackets, or "" */
 	double divisor;
 };
 
 struct metric_set {
 	char name[64];
 	char about[128];
-	char chips[256];    /* "" = all */
+	char chips[256]; /* "" = all */
 	size_t count;
 	struct metric_entry entries[METRIC_SET_MAX];
 };

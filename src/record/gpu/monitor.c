@@ -39,7 +39,7 @@
 #define GPU_SWITCH_BEGINS 8
 
 struct monitor_gpu {
-	uint64_t uid;          /* gpu.uid; 0: not told of yet */
+	uint64_t uid; /* gpu.uid; 0: not told of yet */
 	uint32_t index;
 	char uuid[GPU_UUID_TEXT * 2];
 	struct gpu_clock clock;
@@ -324,7 +324,8 @@ static int take_clock(struct gpu_monitor *m, const struct gpu_wire_clock *d, siz
 	v[COLUMN_CLOCK_TICKS] = (int64_t)kept.ticks;
 	v[COLUMN_CLOCK_RAW] = kept.raw;
 	v[COLUMN_CLOCK_ERROR] = kept.error;
-	session_row(m->session, TABLE_CLOCK, v, BIT(COLUMN_CLOCK_DOMAIN) | BIT(COLUMN_CLOCK_TICKS) | BIT(COLUMN_CLOCK_RAW) | BIT(COLUMN_CLOCK_ERROR));
+	session_row(m->session, TABLE_CLOCK, v,
+		    BIT(COLUMN_CLOCK_DOMAIN) | BIT(COLUMN_CLOCK_TICKS) | BIT(COLUMN_CLOCK_RAW) | BIT(COLUMN_CLOCK_ERROR));
 	return 0;
 }
 
@@ -388,28 +389,16 @@ static int take(struct gpu_monitor *m, size_t size)
 	if (size < sizeof(*head))
 		return -1;
 	switch (head->kind) {
-	case GPU_WIRE_DEVICE:
-		return take_device(m, message, size);
-	case GPU_WIRE_METRIC:
-		return take_metric(m, message, size);
-	case GPU_WIRE_VALUES:
-		return take_values(m, message, size);
-	case GPU_WIRE_SAMPLES:
-		return take_samples(m, message, size);
-	case GPU_WIRE_CLOCK:
-		return take_clock(m, message, size);
-	case GPU_WIRE_SWITCHES:
-		return take_switches(m, message, size);
-	case GPU_WIRE_LOST:
-		return take_lost(m, message, size);
-	case GPU_WIRE_DIAGNOSTIC:
-		return take_text(m, message, size);
-	case GPU_WIRE_READY:
-		m->ready = 1;
-		return 0;
-	case GPU_WIRE_END:
-		m->ended = 1;
-		return 0;
+	case GPU_WIRE_DEVICE: return take_device(m, message, size);
+	case GPU_WIRE_METRIC: return take_metric(m, message, size);
+	case GPU_WIRE_VALUES: return take_values(m, message, size);
+	case GPU_WIRE_SAMPLES: return take_samples(m, message, size);
+	case GPU_WIRE_CLOCK: return take_clock(m, message, size);
+	case GPU_WIRE_SWITCHES: return take_switches(m, message, size);
+	case GPU_WIRE_LOST: return take_lost(m, message, size);
+	case GPU_WIRE_DIAGNOSTIC: return take_text(m, message, size);
+	case GPU_WIRE_READY: m->ready = 1; return 0;
+	case GPU_WIRE_END: m->ended = 1; return 0;
 	}
 	return -1;
 }
@@ -434,11 +423,11 @@ static void look_after(struct gpu_monitor *m)
 		return;
 	if (pid > 0 && WIFSIGNALED(status))
 		say(m, m->session, DIAGNOSTIC_WARNING,
-				 "The process that reads the GPUs died of signal %d (%s): from here on there are no values of GPUs. Everything "
-				 "else goes on.", WTERMSIG(status), strsignal(WTERMSIG(status)));
+		    "The process that reads the GPUs died of signal %d (%s): from here on there are no values of GPUs. Everything "
+		    "else goes on.",
+		    WTERMSIG(status), strsignal(WTERMSIG(status)));
 	else
-		say(m, m->session, DIAGNOSTIC_WARNING,
-				 "The process that reads the GPUs ended: from here on there are no values of GPUs.");
+		say(m, m->session, DIAGNOSTIC_WARNING, "The process that reads the GPUs ended: from here on there are no values of GPUs.");
 }
 
 /* 1: a message was taken, 0: there is none now, -1: no more will come. */
@@ -498,8 +487,8 @@ void gpu_monitor_wait(struct gpu_monitor *m, const struct gpu_options *options)
 		return;
 	take_until(m, &m->ready, READY_MS);
 	if (!m->ready)
-		say(m, m->session, DIAGNOSTIC_WARNING,
-				 "GPUs were not ready to be read after %d s: their metrics begin late.", READY_MS / 1000);
+		say(m, m->session, DIAGNOSTIC_WARNING, "GPUs were not ready to be read after %d s: their metrics begin late.",
+		    READY_MS / 1000);
 }
 
 static void tell_clocks(struct gpu_monitor *m)
@@ -513,8 +502,7 @@ static void tell_clocks(struct gpu_monitor *m)
 		session_fact(m->session, key, gpu_clock_error(&m->gpus[i].clock));
 	}
 	if (m->damaged)
-		say(m, m->session, DIAGNOSTIC_WARNING, "%u messages of the process that reads the GPUs made no sense.",
-				 m->damaged);
+		say(m, m->session, DIAGNOSTIC_WARNING, "%u messages of the process that reads the GPUs made no sense.", m->damaged);
 }
 
 void gpu_monitor_finish(struct gpu_monitor *m)
@@ -530,7 +518,7 @@ void gpu_monitor_finish(struct gpu_monitor *m)
 	if (m->fd >= 0) {
 		if (!m->ended)
 			say(m, m->session, DIAGNOSTIC_WARNING,
-					 "The process that reads the GPUs did not end in time: its last values are missing.");
+			    "The process that reads the GPUs did not end in time: its last values are missing.");
 		m->ended = 1;
 		give_up(m);
 	}

@@ -16,18 +16,18 @@ struct monitor_metric;
 
 struct gpu_monitor {
 	struct session *session;
-	int fd;                 /* -1: nothing runs */
-	pid_t pid;              /* 0: none */
+	int fd;    /* -1: nothing runs */
+	pid_t pid; /* 0: none */
 	int ready;
-	int ended;              /* it has said so itself */
-	uint32_t damaged;       /* messages that made no sense */
+	int ended;        /* it has said so itself */
+	uint32_t damaged; /* messages that made no sense */
 	struct monitor_gpu *gpus;
 	uint32_t gpu_count;
 	struct monitor_metric *metrics;
 	uint32_t metric_count;
 	uint32_t metric_cap;
 	uint8_t *buffer;
-	struct buf notes;       /* warnings, one a line: for the user when it is over */
+	struct buf notes; /* warnings, one a line: for the user when it is over */
 };
 
 /* Starts the process where the options ask for anything; before the recorder has threads. */

@@ -37,7 +37,7 @@ struct tracked_process {
 /* The last reading of a counter that only grows. */
 struct rate {
 	int64_t count;
-	int64_t raw;  /* 0: none yet */
+	int64_t raw; /* 0: none yet */
 };
 
 #define MAX_VALUES 24
@@ -46,7 +46,7 @@ struct gpu_values {
 	struct collector *collector;
 	const struct nvml *nvml;
 	const struct gpu_device *gpu;
-	uint32_t metrics[MAX_VALUES];  /* number + 1; 0: not described yet */
+	uint32_t metrics[MAX_VALUES]; /* number + 1; 0: not described yet */
 	uint8_t missing[MAX_VALUES];
 	struct nvml_utilization busy;
 	int busy_result;
@@ -84,14 +84,10 @@ static int read_memory(struct gpu_values *v, int64_t *ret)
 static int64_t field_number(const struct nvml_field *f)
 {
 	switch (f->type) {
-	case NVML_DOUBLE:
-		return (int64_t)f->value.real;
-	case NVML_UNSIGNED:
-		return f->value.number;
-	case NVML_SIGNED:
-		return (int32_t)f->value.number;
-	default:
-		return f->value.signed_wide;
+	case NVML_DOUBLE: return (int64_t)f->value.real;
+	case NVML_UNSIGNED: return f->value.number;
+	case NVML_SIGNED: return (int32_t)f->value.number;
+	default: return f->value.signed_wide;
 	}
 }
 
@@ -120,8 +116,8 @@ static int read_power(struct gpu_values *v, int64_t *ret)
 static int read_energy(struct gpu_values *v, int64_t *ret)
 {
 	unsigned long long mj = 0;
-	int result = v->nvml->nvmlDeviceGetTotalEnergyConsumption ?
-			     v->nvml->nvmlDeviceGetTotalEnergyConsumption(v->gpu->nvml, &mj) : NVML_NOT_SUPPORTED;
+	int result = v->nvml->nvmlDeviceGetTotalEnergyConsumption ? v->nvml->nvmlDeviceGetTotalEnergyConsumption(v->gpu->nvml, &mj) :
+								    NVML_NOT_SUPPORTED;
 
 	*ret = (int64_t)mj;
 	return result;
@@ -130,8 +126,8 @@ static int read_energy(struct gpu_values *v, int64_t *ret)
 static int read_temperature(struct gpu_values *v, int64_t *ret)
 {
 	unsigned celsius = 0;
-	int result = v->nvml->nvmlDeviceGetTemperature ?
-			     v->nvml->nvmlDeviceGetTemperature(v->gpu->nvml, NVML_SENSOR_GPU, &celsius) : NVML_NOT_SUPPORTED;
+	int result = v->nvml->nvmlDeviceGetTemperature ? v->nvml->nvmlDeviceGetTemperature(v->gpu->nvml, NVML_SENSOR_GPU, &celsius) :
+							 NVML_NOT_SUPPORTED;
 
 	*ret = celsius;
 	return result;
@@ -173,8 +169,8 @@ static int read_clock_reasons(struct gpu_values *v, int64_t *ret)
 static int read_encoder(struct gpu_values *v, int64_t *ret)
 {
 	unsigned percent = 0, period;
-	int result = v->nvml->nvmlDeviceGetEncoderUtilization ?
-			     v->nvml->nvmlDeviceGetEncoderUtilization(v->gpu->nvml, &percent, &period) : NVML_NOT_SUPPORTED;
+	int result = v->nvml->nvmlDeviceGetEncoderUtilization ? v->nvml->nvmlDeviceGetEncoderUtilization(v->gpu->nvml, &percent, &period) :
+								NVML_NOT_SUPPORTED;
 
 	*ret = percent;
 	return result;
@@ -183,8 +179,8 @@ static int read_encoder(struct gpu_values *v, int64_t *ret)
 static int read_decoder(struct gpu_values *v, int64_t *ret)
 {
 	unsigned percent = 0, period;
-	int result = v->nvml->nvmlDeviceGetDecoderUtilization ?
-			     v->nvml->nvmlDeviceGetDecoderUtilization(v->gpu->nvml, &percent, &period) : NVML_NOT_SUPPORTED;
+	int result = v->nvml->nvmlDeviceGetDecoderUtilization ? v->nvml->nvmlDeviceGetDecoderUtilization(v->gpu->nvml, &percent, &period) :
+								NVML_NOT_SUPPORTED;
 
 	*ret = percent;
 	return result;
@@ -193,8 +189,8 @@ static int read_decoder(struct gpu_values *v, int64_t *ret)
 static int read_pcie(struct gpu_values *v, int counter, int64_t *ret)
 {
 	unsigned kilobytes = 0;
-	int result = v->nvml->nvmlDeviceGetPcieThroughput ?
-			     v->nvml->nvmlDeviceGetPcieThroughput(v->gpu->nvml, counter, &kilobytes) : NVML_NOT_SUPPORTED;
+	int result = v->nvml->nvmlDeviceGetPcieThroughput ? v->nvml->nvmlDeviceGetPcieThroughput(v->gpu->nvml, counter, &kilobytes) :
+							    NVML_NOT_SUPPORTED;
 
 	*ret = (int64_t)kilobytes * KB;
 	return result;

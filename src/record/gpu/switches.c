@@ -43,7 +43,8 @@ static void open_all(struct switches *s)
 	}
 	for (uint32_t i = 0; i < c->gpu_count && s->count; i++)
 		if (why[i][0])
-			collector_diagnose(c, DIAGNOSTIC_WARNING, "Context switches of GPU %u are not recorded: %s.", c->gpus[i].index, why[i]);
+			collector_diagnose(c, DIAGNOSTIC_WARNING, "Context switches of GPU %u are not recorded: %s.", c->gpus[i].index,
+					   why[i]);
 	if (!s->count)
 		collector_diagnose(c, DIAGNOSTIC_WARNING, "GPU context switches are not recorded: %s.", why[0]);
 }
@@ -73,14 +74,16 @@ static void send_found(struct switches *s, const struct source *source, uint32_t
 	for (uint32_t i = 0; i < count; i++) {
 		const struct nvidia_switch *f = &s->found[i];
 
-		m->switches[i] = (struct gpu_wire_switch){ f->time, f->context, f->pid == NVIDIA_SWITCH_NOT_TOLD ? 0 : f->pid, f->sequence, f->begins };
+		m->switches[i] = (struct gpu_wire_switch){ f->time, f->context, f->pid == NVIDIA_SWITCH_NOT_TOLD ? 0 : f->pid, f->sequence,
+							   f->begins };
 	}
 	collector_send(s->collector, m, sizeof(*m) + count * sizeof(m->switches[0]));
 }
 
 static void send_lost(struct switches *s, const struct source *source, uint64_t lost)
 {
-	struct gpu_wire_lost m = { .head = { .kind = GPU_WIRE_LOST, .gpu = source->gpu->index, .number = GPU_LOST_SWITCHES }, .count = lost };
+	struct gpu_wire_lost m = { .head = { .kind = GPU_WIRE_LOST, .gpu = source->gpu->index, .number = GPU_LOST_SWITCHES },
+				   .count = lost };
 
 	collector_send(s->collector, &m, sizeof(m));
 }
@@ -88,7 +91,8 @@ static void send_lost(struct switches *s, const struct source *source, uint64_t 
 static void fail(struct switches *s, struct source *source, int result)
 {
 	source->failed = 1;
-	collector_diagnose(s->collector, DIAGNOSTIC_WARNING, "Context switches of GPU %u end here: %s.", source->gpu->index, strerror(-result));
+	collector_diagnose(s->collector, DIAGNOSTIC_WARNING, "Context switches of GPU %u end here: %s.", source->gpu->index,
+			   strerror(-result));
 }
 
 static void fetch(struct switches *s, struct source *source)

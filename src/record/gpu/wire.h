@@ -10,22 +10,22 @@
 
 enum gpu_wire_kind {
 	GPU_WIRE_DEVICE = 1,
-	GPU_WIRE_METRIC = 2,      /* describes a metric before its first value */
-	GPU_WIRE_VALUES = 3,      /* of NVML */
-	GPU_WIRE_SAMPLES = 4,     /* of hardware counters */
-	GPU_WIRE_CLOCK = 5,       /* a reading of a GPU's timer */
+	GPU_WIRE_METRIC = 2,  /* describes a metric before its first value */
+	GPU_WIRE_VALUES = 3,  /* of NVML */
+	GPU_WIRE_SAMPLES = 4, /* of hardware counters */
+	GPU_WIRE_CLOCK = 5,   /* a reading of a GPU's timer */
 	GPU_WIRE_LOST = 6,
 	GPU_WIRE_DIAGNOSTIC = 7,
-	GPU_WIRE_READY = 8,       /* everything asked for runs, or has been told of */
-	GPU_WIRE_END = 9,         /* an orderly end: all has been sent */
-	GPU_WIRE_SWITCHES = 10    /* of contexts */
+	GPU_WIRE_READY = 8,    /* everything asked for runs, or has been told of */
+	GPU_WIRE_END = 9,      /* an orderly end: all has been sent */
+	GPU_WIRE_SWITCHES = 10 /* of contexts */
 };
 
 struct gpu_wire_head {
 	uint32_t kind;
-	uint32_t gpu;             /* NVML's number */
-	uint32_t count;           /* of what follows */
-	uint32_t number;          /* metric, or the first of several; severity of a diagnostic */
+	uint32_t gpu;    /* NVML's number */
+	uint32_t count;  /* of what follows */
+	uint32_t number; /* metric, or the first of several; severity of a diagnostic */
 };
 
 struct gpu_wire_device {
@@ -34,7 +34,7 @@ struct gpu_wire_device {
 	char uuid[96];
 	char bus[32];
 	char chip[32];
-	int64_t memory;           /* INT64_MIN: not known, as those below */
+	int64_t memory; /* INT64_MIN: not known, as those below */
 	int64_t clock;
 	int64_t major;
 	int64_t minor;
@@ -48,9 +48,9 @@ struct gpu_wire_metric {
 	struct gpu_wire_head head;
 	uint32_t source;
 	uint32_t id;
-	uint32_t pid;             /* 0: the whole GPU's */
+	uint32_t pid; /* 0: the whole GPU's */
 	uint32_t hz;
-	uint32_t real;            /* values are doubles, else int64_t */
+	uint32_t real; /* values are doubles, else int64_t */
 	uint32_t pad;
 	char name[128];
 	char metric[192];
@@ -60,7 +60,7 @@ struct gpu_wire_metric {
 struct gpu_wire_value {
 	uint32_t metric;
 	uint32_t pad;
-	int64_t raw;              /* MONOTONIC_RAW */
+	int64_t raw; /* MONOTONIC_RAW */
 	int64_t value;
 };
 
@@ -80,9 +80,9 @@ struct gpu_wire_samples {
 
 struct gpu_wire_clock {
 	struct gpu_wire_head head;
-	uint64_t ticks;           /* ns of the GPU's timer */
+	uint64_t ticks; /* ns of the GPU's timer */
 	int64_t raw;
-	int64_t error;            /* width of the bracket */
+	int64_t error; /* width of the bracket */
 };
 
 struct gpu_wire_text {
@@ -98,11 +98,11 @@ struct gpu_wire_lost {
 };
 
 struct gpu_wire_switch {
-	uint64_t ticks;           /* ns of the GPU's timer */
+	uint64_t ticks; /* ns of the GPU's timer */
 	uint32_t context;
-	uint32_t pid;             /* 0: not told */
+	uint32_t pid; /* 0: not told */
 	uint32_t sequence;
-	uint32_t begins;          /* else it ends */
+	uint32_t begins; /* else it ends */
 };
 
 struct gpu_wire_switches {

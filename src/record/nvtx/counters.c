@@ -9,14 +9,12 @@
 
 #define MAX_FIELDS 65536u
 
-static void counter_row(struct session *s, struct traced_process *p, uint32_t track,
-			uint64_t domain, const struct record_counter *record)
+static void counter_row(struct session *s, struct traced_process *p, uint32_t track, uint64_t domain, const struct record_counter *record)
 {
 	const struct counter_text *text = definitions_counter(p->definitions, record->counter_id);
 	int64_t v[TABLE_MAX_COLUMNS];
-	uint32_t present = BIT(COLUMN_NVTX_COUNTER_TRACK) | BIT(COLUMN_NVTX_COUNTER_PROCESS) |
-			   BIT(COLUMN_NVTX_COUNTER_DOMAIN) | BIT(COLUMN_NVTX_COUNTER_ID) |
-			   BIT(COLUMN_NVTX_COUNTER_FIELD);
+	uint32_t present = BIT(COLUMN_NVTX_COUNTER_TRACK) | BIT(COLUMN_NVTX_COUNTER_PROCESS) | BIT(COLUMN_NVTX_COUNTER_DOMAIN) |
+			   BIT(COLUMN_NVTX_COUNTER_ID) | BIT(COLUMN_NVTX_COUNTER_FIELD);
 
 	v[COLUMN_NVTX_COUNTER_TRACK] = track;
 	v[COLUMN_NVTX_COUNTER_PROCESS] = (int64_t)p->uid;
@@ -34,8 +32,7 @@ static void counter_row(struct session *s, struct traced_process *p, uint32_t tr
 	session_row(s, TABLE_NVTX_COUNTER, v, present);
 }
 
-static struct report_track *new_track(struct session *s, struct traced_process *p,
-				      struct traced_thread *t,
+static struct report_track *new_track(struct session *s, struct traced_process *p, struct traced_thread *t,
 				      const struct record_counter *record, uint64_t key)
 {
 	uint64_t domain = definitions_domain(s, p->definitions, record_domain(record->head));
@@ -43,8 +40,7 @@ static struct report_track *new_track(struct session *s, struct traced_process *
 
 	if (!LIST_ROOM(t->counter_tracks, t->counter_count))
 		return NULL;
-	track = session_track(s, TABLE_COUNTER, TRACK_COUNTER, p->uid, t->uid, domain,
-			      (uint32_t)record->field);
+	track = session_track(s, TABLE_COUNTER, TRACK_COUNTER, p->uid, t->uid, domain, (uint32_t)record->field);
 	if (!track || idmap_put(&t->counters, key, t->counter_count) < 0)
 		return NULL;
 	t->counter_tracks[t->counter_count++] = track;
@@ -52,8 +48,8 @@ static struct report_track *new_track(struct session *s, struct traced_process *
 	return track;
 }
 
-void counters_sample(struct session *s, struct traced_process *p, struct traced_thread *t,
-		     const struct record_counter *record, int64_t time)
+void counters_sample(struct session *s, struct traced_process *p, struct traced_thread *t, const struct record_counter *record,
+		     int64_t time)
 {
 	uint64_t key = record->counter_id << 16 | record->field;
 	int64_t values[TABLE_MAX_COLUMNS];

@@ -46,8 +46,7 @@ void definitions_unref(struct definitions *d)
 	}
 }
 
-void definitions_inherit(struct definitions *d, struct definitions *parent,
-			 uint64_t string_limit, uint64_t domain_limit)
+void definitions_inherit(struct definitions *d, struct definitions *parent, uint64_t string_limit, uint64_t domain_limit)
 {
 	/* A parent that named nothing itself need not be kept for its own sake. */
 	while (parent && !parent->strings.count && !parent->domains.count && !parent->counters.count)
@@ -76,8 +75,7 @@ uint64_t definitions_string(struct session *s, struct definitions *d, uint64_t i
 }
 
 /* Binary payloads hold ids or handles of strings: readers find the text by this row. */
-static void string_row(struct session *s, const struct definitions *d, uint64_t id, uint64_t handle,
-		       uint64_t text)
+static void string_row(struct session *s, const struct definitions *d, uint64_t id, uint64_t handle, uint64_t text)
 {
 	int64_t v[TABLE_MAX_COLUMNS];
 
@@ -88,8 +86,7 @@ static void string_row(struct session *s, const struct definitions *d, uint64_t 
 	session_row(s, TABLE_NVTX_STRING, v, BITS_TO(COLUMN_NVTX_STRING_HANDLE));
 }
 
-static void define_string(struct session *s, struct definitions *d, uint64_t id, uint64_t handle,
-			  const char *text, size_t size)
+static void define_string(struct session *s, struct definitions *d, uint64_t id, uint64_t handle, const char *text, size_t size)
 {
 	uint64_t known = idmap_get(&d->strings, id);
 
@@ -140,7 +137,7 @@ struct definition {
 	struct session *s;
 	struct traced_process *p;
 	struct traced_thread *t;
-	uint64_t domain;       /* uid of the head's domain */
+	uint64_t domain; /* uid of the head's domain */
 	uint64_t id;
 	uint64_t extra;
 	int64_t time;
@@ -263,53 +260,32 @@ static int keep_counter(const struct definition *d)
 	return 0;
 }
 
-int definitions_record(struct session *s, struct traced_process *p, struct traced_thread *t,
-		       const struct record_define *record, const uint8_t *body, size_t size,
-		       int64_t time)
+int definitions_record(struct session *s, struct traced_process *p, struct traced_thread *t, const struct record_define *record,
+		       const uint8_t *body, size_t size, int64_t time)
 {
+	/* clang-format off */
 	struct definition d = {
 		.s = s, .p = p, .t = t, .id = record->id, .extra = record->extra, .time = time,
 		.domain = definitions_domain(s, p->definitions, record_domain(record->head)),
 		.text = (const char *)body, .size = size,
 	};
+	/* clang-format on */
 
 	switch (record_flags(record->head)) {
-	case DEFINE_DOMAIN:
-		domain_row(&d, 1);
-		return 0;
-	case DEFINE_DOMAIN_END:
-		domain_row(&d, 2);
-		return 0;
-	case DEFINE_STRING:
-		define_string(s, p->definitions, d.id, d.extra, d.text, d.size);
-		return 0;
-	case DEFINE_CATEGORY:
-		category_row(&d);
-		return 0;
-	case DEFINE_THREAD_NAME:
-		thread_name_row(&d);
-		return 0;
-	case DEFINE_RESOURCE:
-		return resource_row(&d, 1);
-	case DEFINE_RESOURCE_END:
-		return resource_row(&d, 2);
-	case DEFINE_SCHEMA:
-		return schema_record(s, p->uid, d.domain, d.id, body, size);
-	case DEFINE_ENUM:
-		return enum_record(s, p->uid, d.domain, d.id, body, size);
-	case DEFINE_SCOPE:
-		scope_row(&d);
-		return 0;
-	case DEFINE_COUNTER:
-		return keep_counter(&d);
-	case DEFINE_FILE:
-		osrt_file_record(s, p, record, body, size, time);
-		return 0;
-	case DEFINE_MODULE:
-		return osrt_module_record(s, p, body, size, time);
-	case DEFINE_CUDA_CALL ... DEFINE_CUDA_STACK:
-		return cuda_definition(s, p, t, record, body, size, time);
-	default:
-		return -EBADMSG;
+	case DEFINE_DOMAIN: domain_row(&d, 1); return 0;
+	case DEFINE_DOMAIN_END: domain_row(&d, 2); return 0;
+	case DEFINE_STRING: define_string(s, p->definitions, d.id, d.extra, d.text, d.size); return 0;
+	case DEFINE_CATEGORY: category_row(&d); return 0;
+	case DEFINE_THREAD_NAME: thread_name_row(&d); return 0;
+	case DEFINE_RESOURCE: return resource_row(&d, 1);
+	case DEFINE_RESOURCE_END: return resource_row(&d, 2);
+	case DEFINE_SCHEMA: return schema_record(s, p->uid, d.domain, d.id, body, size);
+	case DEFINE_ENUM: return enum_record(s, p->uid, d.domain, d.id, body, size);
+	case DEFINE_SCOPE: scope_row(&d); return 0;
+	case DEFINE_COUNTER: return keep_counter(&d);
+	case DEFINE_FILE: osrt_file_record(s, p, record, body, size, time); return 0;
+	case DEFINE_MODULE: return osrt_module_record(s, p, body, size, time);
+	case DEFINE_CUDA_CALL ... DEFINE_CUDA_STACK: return cuda_definition(s, p, t, record, body, size, time);
+	default: return -EBADMSG;
 	}
 }

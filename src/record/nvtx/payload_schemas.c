@@ -23,8 +23,8 @@ static int take_text(struct session *s, struct texts *texts, size_t size, int64_
 	return 1;
 }
 
-static void schema_row(struct session *s, uint64_t process, uint64_t domain, uint64_t id,
-		       const struct nvtx_wire_schema *schema, int64_t name)
+static void schema_row(struct session *s, uint64_t process, uint64_t domain, uint64_t id, const struct nvtx_wire_schema *schema,
+		       int64_t name)
 {
 	int64_t v[TABLE_MAX_COLUMNS];
 	uint32_t present = BITS_TO(COLUMN_NVTX_SCHEMA_ALIGN);
@@ -43,8 +43,8 @@ static void schema_row(struct session *s, uint64_t process, uint64_t domain, uin
 	session_row(s, TABLE_NVTX_SCHEMA, v, present);
 }
 
-static int entry_row(struct session *s, uint64_t process, uint64_t domain, uint64_t id,
-		     uint32_t index, const struct nvtx_wire_entry *entry, struct texts *texts)
+static int entry_row(struct session *s, uint64_t process, uint64_t domain, uint64_t id, uint32_t index, const struct nvtx_wire_entry *entry,
+		     struct texts *texts)
 {
 	int64_t v[TABLE_MAX_COLUMNS];
 	uint32_t present = BITS_TO(COLUMN_NVTX_SCHEMA_ENTRY_OFFSET);
@@ -60,8 +60,7 @@ static int entry_row(struct session *s, uint64_t process, uint64_t domain, uint6
 	v[COLUMN_NVTX_SCHEMA_ENTRY_TYPE] = (int64_t)entry->type;
 	v[COLUMN_NVTX_SCHEMA_ENTRY_DETAIL] = (int64_t)entry->detail;
 	/* Where the entry lies in the payload; as registered where that is not known. */
-	v[COLUMN_NVTX_SCHEMA_ENTRY_OFFSET] =
-		entry->position != UINT32_MAX ? entry->position : (int64_t)entry->offset;
+	v[COLUMN_NVTX_SCHEMA_ENTRY_OFFSET] = entry->position != UINT32_MAX ? entry->position : (int64_t)entry->offset;
 	if (!entry->name_size)
 		present &= ~BIT(COLUMN_NVTX_SCHEMA_ENTRY_NAME);
 	if (!entry->description_size)
@@ -70,8 +69,7 @@ static int entry_row(struct session *s, uint64_t process, uint64_t domain, uint6
 	return 0;
 }
 
-int schema_record(struct session *s, uint64_t process, uint64_t domain, uint64_t id,
-		  const uint8_t *body, size_t size)
+int schema_record(struct session *s, uint64_t process, uint64_t domain, uint64_t id, const uint8_t *body, size_t size)
 {
 	struct nvtx_wire_schema schema;
 	struct nvtx_wire_entry entry;
@@ -98,8 +96,7 @@ int schema_record(struct session *s, uint64_t process, uint64_t domain, uint64_t
 	return 0;
 }
 
-static void enum_row(struct session *s, uint64_t process, uint64_t domain, uint64_t id,
-		     const struct nvtx_wire_enum *e, int64_t name)
+static void enum_row(struct session *s, uint64_t process, uint64_t domain, uint64_t id, const struct nvtx_wire_enum *e, int64_t name)
 {
 	int64_t v[TABLE_MAX_COLUMNS];
 	uint32_t present = BITS_TO(COLUMN_NVTX_ENUM_SIZE);
@@ -115,9 +112,8 @@ static void enum_row(struct session *s, uint64_t process, uint64_t domain, uint6
 	session_row(s, TABLE_NVTX_ENUM, v, present);
 }
 
-static int enum_entry_row(struct session *s, uint64_t process, uint64_t domain, uint64_t id,
-			  uint32_t index, const struct nvtx_wire_enum_entry *entry,
-			  struct texts *texts)
+static int enum_entry_row(struct session *s, uint64_t process, uint64_t domain, uint64_t id, uint32_t index,
+			  const struct nvtx_wire_enum_entry *entry, struct texts *texts)
 {
 	int64_t v[TABLE_MAX_COLUMNS];
 	uint32_t present = BITS_TO(COLUMN_NVTX_ENUM_ENTRY_IS_FLAG);
@@ -136,8 +132,7 @@ static int enum_entry_row(struct session *s, uint64_t process, uint64_t domain, 
 	return 0;
 }
 
-int enum_record(struct session *s, uint64_t process, uint64_t domain, uint64_t id,
-		const uint8_t *body, size_t size)
+int enum_record(struct session *s, uint64_t process, uint64_t domain, uint64_t id, const uint8_t *body, size_t size)
 {
 	struct nvtx_wire_enum e;
 	struct nvtx_wire_enum_entry entry;

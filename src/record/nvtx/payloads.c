@@ -69,8 +69,7 @@ static void store(struct session *s, struct pending_payloads *p, const struct re
 	p->open = p->cut = 0;
 }
 
-void payloads_collect(struct session *s, struct pending_payloads *p, const struct record_blob *piece,
-		      const uint8_t *bytes, size_t size)
+void payloads_collect(struct session *s, struct pending_payloads *p, const struct record_blob *piece, const uint8_t *bytes, size_t size)
 {
 	if (p->taken || p->time != piece->time)
 		forget(p);
@@ -107,8 +106,7 @@ static int arg_row(struct session *s, uint64_t set, const struct stored_payload 
 	v[COLUMN_ARG_INTEGER] = payload->number;
 	v[COLUMN_ARG_BLOB] = (int64_t)payload->blob;
 	v[COLUMN_ARG_SCHEMA] = (int64_t)payload->schema;
-	return session_row(s, TABLE_ARG, v, BIT(COLUMN_ARG_SET) | BIT(COLUMN_ARG_INTEGER) |
-						    BIT(COLUMN_ARG_BLOB) | BIT(COLUMN_ARG_SCHEMA));
+	return session_row(s, TABLE_ARG, v, BIT(COLUMN_ARG_SET) | BIT(COLUMN_ARG_INTEGER) | BIT(COLUMN_ARG_BLOB) | BIT(COLUMN_ARG_SCHEMA));
 }
 
 void payloads_attach(struct session *s, struct event_attributes *event, const struct payload_list *list)

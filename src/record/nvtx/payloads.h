@@ -5,8 +5,7 @@
 #include "record/session/session.h"
 
 /* One piece. Pieces of another event that are still there were left by one that got lost. */
-void payloads_collect(struct session *s, struct pending_payloads *p, const struct record_blob *piece,
-		      const uint8_t *bytes, size_t size);
+void payloads_collect(struct session *s, struct pending_payloads *p, const struct record_blob *piece, const uint8_t *bytes, size_t size);
 /* What belongs to the event stamped `ticks`; never NULL, valid until the next piece. */
 const struct payload_list *payloads_take(struct pending_payloads *p, uint64_t ticks);
 void payloads_release(struct pending_payloads *p);

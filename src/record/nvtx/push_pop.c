@@ -24,8 +24,8 @@ uint32_t slice_values(const struct event_attributes *event, int64_t end, int64_t
 	values[COLUMN_SLICE_SCHEMA] = (int64_t)event->schema;
 	present |= event->name ? BIT(COLUMN_SLICE_NAME) : 0;
 	present |= event->flags ? BIT(COLUMN_SLICE_FLAGS) : 0;
-#define SLICE_FIELD(NAME, name, type)                         \
-	values[COLUMN_SLICE_##NAME] = (int64_t)event->name;   \
+#define SLICE_FIELD(NAME, name, type) \
+	values[COLUMN_SLICE_##NAME] = (int64_t)event->name; \
 	present |= event->name ? BIT(COLUMN_SLICE_##NAME) : 0;
 	NVTX_FIELDS(SLICE_FIELD)
 #undef SLICE_FIELD
@@ -39,19 +39,16 @@ uint32_t slice_values(const struct event_attributes *event, int64_t end, int64_t
 	return present;
 }
 
-static struct report_track *make_track(struct session *s, struct traced_process *p,
-				       struct traced_thread *t, struct domain_state *d,
+static struct report_track *make_track(struct session *s, struct traced_process *p, struct traced_thread *t, struct domain_state *d,
 				       uint32_t level)
 {
 	if (!ARRAY_REACH(d->tracks, d->track_count, level))
 		return NULL;
-	d->tracks[level] = session_track(s, TABLE_SLICE, TRACK_NVTX_PUSHPOP, p->uid, t->uid,
-					 d->uid, level);
+	d->tracks[level] = session_track(s, TABLE_SLICE, TRACK_NVTX_PUSHPOP, p->uid, t->uid, d->uid, level);
 	return d->tracks[level];
 }
 
-static inline struct report_track *track_of(struct session *s, struct traced_process *p,
-					    struct traced_thread *t, struct domain_state *d,
+static inline struct report_track *track_of(struct session *s, struct traced_process *p, struct traced_thread *t, struct domain_state *d,
 					    uint32_t level)
 {
 	if (__builtin_expect(level < d->track_count && d->tracks[level] != NULL, 1))
@@ -59,8 +56,8 @@ static inline struct report_track *track_of(struct session *s, struct traced_pro
 	return make_track(s, p, t, d, level);
 }
 
-static void append(struct session *s, struct traced_process *p, struct traced_thread *t,
-		   struct domain_state *d, const struct open_slice *open, int64_t end)
+static void append(struct session *s, struct traced_process *p, struct traced_thread *t, struct domain_state *d,
+		   const struct open_slice *open, int64_t end)
 {
 	struct report_track *track = track_of(s, p, t, d, open->level);
 	int64_t values[TABLE_MAX_COLUMNS];
@@ -85,13 +82,11 @@ static void append(struct session *s, struct traced_process *p, struct traced_th
 static void fill_in(struct open_slice *open)
 {
 	if (open->plain)
-		open->event = (struct event_attributes){ .start = open->event.start,
-							 .name = open->event.name };
+		open->event = (struct event_attributes){ .start = open->event.start, .name = open->event.name };
 	open->plain = 0;
 }
 
-static void end_open(struct session *s, struct traced_process *p, struct traced_thread *t,
-		     struct domain_state *d, int64_t end)
+static void end_open(struct session *s, struct traced_process *p, struct traced_thread *t, struct domain_state *d, int64_t end)
 {
 	struct open_slice *open = &d->open[--d->depth];
 
@@ -100,9 +95,8 @@ static void end_open(struct session *s, struct traced_process *p, struct traced_
 	append(s, p, t, d, open, end);
 }
 
-void slices_push(struct session *s, struct traced_process *p, struct traced_thread *t,
-		 struct domain_state *d, unsigned level, const struct event_attributes *event,
-		 int plain)
+void slices_push(struct session *s, struct traced_process *p, struct traced_thread *t, struct domain_state *d, unsigned level,
+		 const struct event_attributes *event, int plain)
 {
 	/* Their pops were among the dropped events: this push says they are over. */
 	while (d->depth && d->open[d->depth - 1].level >= level)
@@ -128,8 +122,7 @@ void slices_push(struct session *s, struct traced_process *p, struct traced_thre
 	d->depth++;
 }
 
-void slices_pop(struct session *s, struct traced_process *p, struct traced_thread *t,
-		struct domain_state *d, unsigned level, int64_t time,
+void slices_pop(struct session *s, struct traced_process *p, struct traced_thread *t, struct domain_state *d, unsigned level, int64_t time,
 		const struct payload_list *payloads)
 {
 	while (d->depth && d->open[d->depth - 1].level > level)
@@ -161,8 +154,8 @@ static uint32_t instant_values(const struct event_attributes *event, int64_t *va
 	values[COLUMN_INSTANT_SCHEMA] = (int64_t)event->schema;
 	present |= event->name ? BIT(COLUMN_INSTANT_NAME) : 0;
 	present |= event->flags ? BIT(COLUMN_INSTANT_FLAGS) : 0;
-#define INSTANT_FIELD(NAME, name, type)                         \
-	values[COLUMN_INSTANT_##NAME] = (int64_t)event->name;   \
+#define INSTANT_FIELD(NAME, name, type) \
+	values[COLUMN_INSTANT_##NAME] = (int64_t)event->name; \
 	present |= event->name ? BIT(COLUMN_INSTANT_##NAME) : 0;
 	NVTX_FIELDS(INSTANT_FIELD)
 #undef INSTANT_FIELD
@@ -176,21 +169,19 @@ static uint32_t instant_values(const struct event_attributes *event, int64_t *va
 	return present;
 }
 
-void slices_mark(struct session *s, struct traced_process *p, struct traced_thread *t,
-		 struct domain_state *d, const struct event_attributes *event)
+void slices_mark(struct session *s, struct traced_process *p, struct traced_thread *t, struct domain_state *d,
+		 const struct event_attributes *event)
 {
 	int64_t values[TABLE_MAX_COLUMNS];
 
 	if (!d->marks)
-		d->marks = session_track(s, TABLE_INSTANT, TRACK_NVTX_MARK, p->uid, t->uid,
-					 d->uid, 0);
+		d->marks = session_track(s, TABLE_INSTANT, TRACK_NVTX_MARK, p->uid, t->uid, d->uid, 0);
 	session_event_row(s, t, d->marks, values, instant_values(event, values), 1);
 	if (s->triggers)
 		trigger_mark(s, d->uid, event->name);
 }
 
-void slices_end_all(struct session *s, struct traced_process *p, struct traced_thread *t,
-		    struct domain_state *d, int64_t end)
+void slices_end_all(struct session *s, struct traced_process *p, struct traced_thread *t, struct domain_state *d, int64_t end)
 {
 	while (d->depth)
 		end_open(s, p, t, d, end);

@@ -25,14 +25,12 @@ void lanes_unref(struct lane_set *lanes)
 	free(lanes);
 }
 
-static struct lane_set *lanes_of(struct traced_process *p, struct traced_thread *t,
-				 struct domain_state *d)
+static struct lane_set *lanes_of(struct traced_process *p, struct traced_thread *t, struct domain_state *d)
 {
 	if (!d->lanes) {
 		d->lanes = calloc(1, sizeof(*d->lanes));
 		if (d->lanes)
-			*d->lanes = (struct lane_set){ .refs = 1, .process = p->uid,
-						       .thread = t->uid, .domain = d->uid };
+			*d->lanes = (struct lane_set){ .refs = 1, .process = p->uid, .thread = t->uid, .domain = d->uid };
 	}
 	return d->lanes;
 }
@@ -43,8 +41,7 @@ static int add_lane(struct session *s, struct lane_set *set, uint32_t *ret)
 	    !ARRAY_REACH(set->free_lanes, set->free_words, set->count / 64))
 		return -1;
 	set->lanes[set->count] = (struct lane){
-		.track = session_track(s, TABLE_SLICE, TRACK_NVTX_STARTEND, set->process,
-				       set->thread, set->domain, set->count),
+		.track = session_track(s, TABLE_SLICE, TRACK_NVTX_STARTEND, set->process, set->thread, set->domain, set->count),
 		.last_end = INT64_MIN,
 	};
 	if (!set->lanes[set->count].track)
@@ -89,8 +86,7 @@ static struct open_range *new_range(struct traced_process *p, uint32_t *ret_inde
 	return &p->ranges[*ret_index];
 }
 
-static uint32_t range_values(const struct open_range *range, int64_t end, uint64_t end_thread,
-			     int64_t *values)
+static uint32_t range_values(const struct open_range *range, int64_t end, uint64_t end_thread, int64_t *values)
 {
 	uint32_t present = slice_values(&range->event, end, values);
 
@@ -102,8 +98,7 @@ static uint32_t range_values(const struct open_range *range, int64_t end, uint64
 	return present;
 }
 
-static void finish_range(struct session *s, struct traced_process *p, uint32_t index, int64_t end,
-			 uint64_t end_thread)
+static void finish_range(struct session *s, struct traced_process *p, uint32_t index, int64_t end, uint64_t end_thread)
 {
 	struct open_range *range = &p->ranges[index];
 	struct lane *lane = &range->lanes->lanes[range->lane];
@@ -141,8 +136,7 @@ static int take_early(struct traced_process *p, uint64_t range_id, struct early_
 	return 1;
 }
 
-void ranges_start(struct session *s, struct traced_process *p, struct traced_thread *t,
-		  struct domain_state *d, uint64_t range_id,
+void ranges_start(struct session *s, struct traced_process *p, struct traced_thread *t, struct domain_state *d, uint64_t range_id,
 		  const struct event_attributes *event)
 {
 	uint64_t old = idmap_take(&p->range_index, range_id);
@@ -165,8 +159,7 @@ void ranges_start(struct session *s, struct traced_process *p, struct traced_thr
 		session_event_damaged(s, t);
 		return;
 	}
-	*range = (struct open_range){ .id = range_id, .lanes = set, .lane = lane, .used = 1,
-				      .named = event->start, .event = *event };
+	*range = (struct open_range){ .id = range_id, .lanes = set, .lane = lane, .used = 1, .named = event->start, .event = *event };
 	set->refs++;
 	if (take_early(p, range_id, &early)) {
 		idmap_take(&p->range_index, range_id);
@@ -176,23 +169,22 @@ void ranges_start(struct session *s, struct traced_process *p, struct traced_thr
 	}
 }
 
-static void keep_early(struct session *s, struct traced_process *p, struct traced_thread *t, uint64_t range_id,
-		       int64_t time, const struct payload_list *payloads)
+static void keep_early(struct session *s, struct traced_process *p, struct traced_thread *t, uint64_t range_id, int64_t time,
+		       const struct payload_list *payloads)
 {
 	/* The second end of one range, or too many to wait for. */
-	if (p->early_count == EARLY_LIMIT || !ARRAY_ROOM(p->early, p->early_count, p->early_cap, 1) || idmap_get(&p->early_index, range_id) != IDMAP_NONE ||
-	    idmap_put(&p->early_index, range_id, p->early_count) < 0) {
+	if (p->early_count == EARLY_LIMIT || !ARRAY_ROOM(p->early, p->early_count, p->early_cap, 1) ||
+	    idmap_get(&p->early_index, range_id) != IDMAP_NONE || idmap_put(&p->early_index, range_id, p->early_count) < 0) {
 		t->counts.unmatched_end++;
 		s->events--;
 		return;
 	}
-	p->early[p->early_count] = (struct early_end){ .id = range_id, .thread = t->uid,
-						       .time = time };
+	p->early[p->early_count] = (struct early_end){ .id = range_id, .thread = t->uid, .time = time };
 	payload_list_copy(&p->early[p->early_count++].payloads, payloads);
 }
 
-void ranges_end(struct session *s, struct traced_process *p, struct traced_thread *t,
-		uint64_t range_id, int64_t time, const struct payload_list *payloads)
+void ranges_end(struct session *s, struct traced_process *p, struct traced_thread *t, uint64_t range_id, int64_t time,
+		const struct payload_list *payloads)
 {
 	uint64_t index = idmap_take(&p->range_index, range_id);
 

@@ -4,12 +4,11 @@
 
 #include "record/session/session.h"
 
-void ranges_start(struct session *s, struct traced_process *p, struct traced_thread *t,
-		  struct domain_state *d, uint64_t range_id,
+void ranges_start(struct session *s, struct traced_process *p, struct traced_thread *t, struct domain_state *d, uint64_t range_id,
 		  const struct event_attributes *event);
 /* `payloads` as in slices_pop(). The start may lie in a ring that was not read yet. */
-void ranges_end(struct session *s, struct traced_process *p, struct traced_thread *t,
-		uint64_t range_id, int64_t time, const struct payload_list *payloads);
+void ranges_end(struct session *s, struct traced_process *p, struct traced_thread *t, uint64_t range_id, int64_t time,
+		const struct payload_list *payloads);
 
 /* After each round: gives up on ends whose start does not come. `all`: no round follows. */
 void ranges_age(struct session *s, struct traced_process *p, int all);

@@ -9,11 +9,13 @@
 
 static void common(struct perf_event_attr *attr, uint32_t type, uint64_t config)
 {
+	/* clang-format off */
 	*attr = (struct perf_event_attr){
 		.size = sizeof(*attr), .type = type, .config = config, .disabled = 1,
 		.sample_type = PERF_COMMON_SAMPLE_TYPE, .sample_id_all = 1, .use_clockid = 1,
 		.clockid = CLOCK_MONOTONIC_RAW, .exclude_hv = 1,
 	};
+	/* clang-format on */
 }
 
 void perf_attr_sideband(struct perf_event_attr *attr, size_t ring_size)
@@ -57,18 +59,14 @@ void perf_attr_tracepoint(struct perf_event_attr *attr, uint64_t id, size_t ring
 	attr->wakeup_watermark = (uint32_t)(ring_size / 4);
 }
 
-static void want_stack(struct perf_event_attr *attr, const struct cpu_options *cpu,
-		       enum profile_backtrace backtrace)
+static void want_stack(struct perf_event_attr *attr, const struct cpu_options *cpu, enum profile_backtrace backtrace)
 {
 	switch (backtrace) {
-	case BACKTRACE_FP:
-		attr->sample_type |= PERF_SAMPLE_CALLCHAIN;
-		break;
+	case BACKTRACE_FP: attr->sample_type |= PERF_SAMPLE_CALLCHAIN; break;
 	case BACKTRACE_AUTO:
 	case BACKTRACE_DWARF:
 		/* The kernel's own part comes as a chain. */
-		attr->sample_type |= PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_REGS_USER |
-				     PERF_SAMPLE_STACK_USER;
+		attr->sample_type |= PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
 		attr->exclude_callchain_user = 1;
 		attr->sample_regs_user = ARCH_PERF_REGISTERS;
 		attr->sample_stack_user = (uint32_t)cpu->stack_size & ~7u;
@@ -76,16 +74,15 @@ static void want_stack(struct perf_event_attr *attr, const struct cpu_options *c
 	case BACKTRACE_LBR:
 		attr->sample_type |= PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_BRANCH_STACK;
 		attr->exclude_callchain_user = 1;
-		attr->branch_sample_type = PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_CALL_STACK |
-					   PERF_SAMPLE_BRANCH_NO_FLAGS | PERF_SAMPLE_BRANCH_NO_CYCLES;
+		attr->branch_sample_type = PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_CALL_STACK | PERF_SAMPLE_BRANCH_NO_FLAGS |
+					   PERF_SAMPLE_BRANCH_NO_CYCLES;
 		break;
-	case BACKTRACE_NONE:
-		break;
+	case BACKTRACE_NONE: break;
 	}
 }
 
-void perf_attr_sample(struct perf_event_attr *attr, const struct cpu_options *cpu,
-		      enum profile_backtrace backtrace, int hardware, int64_t max_rate)
+void perf_attr_sample(struct perf_event_attr *attr, const struct cpu_options *cpu, enum profile_backtrace backtrace, int hardware,
+		      int64_t max_rate)
 {
 	if (hardware)
 		common(attr, PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES);

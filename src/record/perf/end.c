@@ -42,8 +42,7 @@ static uint64_t sampled_ns(const struct perf *p)
  * a CPU is idle, no sample is what there should be. */
 static double wanted_samples(const struct perf *p)
 {
-	if (!p->way.samples || !p->way.frequency || p->way.user_only || p->way.scope != SCOPE_PROCESS_TREE ||
-	    p->tasks.doubled)
+	if (!p->way.samples || !p->way.frequency || p->way.user_only || p->way.scope != SCOPE_PROCESS_TREE || p->tasks.doubled)
 		return 0;
 	return (double)sampled_ns(p) / 1e9 * (double)p->options->frequency;
 }
@@ -56,17 +55,18 @@ static void tell_missing(struct perf *p)
 	if (p->lost)
 		session_diagnose(p->session, SOURCE_RECORDER, DIAGNOSTIC_WARNING, 0,
 				 "%" PRIu64 " perf records were lost: a ring was full. A lower --sampling-frequency, a "
-				 "smaller --sampling-stack-size or -b fp needs less room.", p->lost);
+				 "smaller --sampling-stack-size or -b fp needs less room.",
+				 p->lost);
 	else if (wanted > ENOUGH_SAMPLES && taken < 0.9 * wanted)
 		session_diagnose(p->session, SOURCE_RECORDER, DIAGNOSTIC_WARNING, 0,
-				 "The kernel took %.0f samples of the %.0f that %lld a second would be: %.0f a second%s.",
-				 taken, wanted, (long long)p->options->frequency,
-				 taken / wanted * (double)p->options->frequency,
+				 "The kernel took %.0f samples of the %.0f that %lld a second would be: %.0f a second%s.", taken, wanted,
+				 (long long)p->options->frequency, taken / wanted * (double)p->options->frequency,
 				 p->throttled ? " (kernel.perf_event_max_sample_rate allows no more)" : "");
 	else if (p->throttled)
 		session_diagnose(p->session, SOURCE_RECORDER, DIAGNOSTIC_WARNING, 0,
 				 "The kernel stopped taking samples for a moment %" PRIu64 " times: it allows "
-				 "kernel.perf_event_max_sample_rate samples a second on a CPU.", p->throttled);
+				 "kernel.perf_event_max_sample_rate samples a second on a CPU.",
+				 p->throttled);
 }
 
 void perf_end(struct perf *p)
@@ -75,6 +75,6 @@ void perf_end(struct perf *p)
 		return;
 	tell_missing(p);
 	if (p->damaged)
-		session_diagnose(p->session, SOURCE_RECORDER, DIAGNOSTIC_WARNING, 0,
-				 "%" PRIu64 " perf records could not be read.", p->damaged);
+		session_diagnose(p->session, SOURCE_RECORDER, DIAGNOSTIC_WARNING, 0, "%" PRIu64 " perf records could not be read.",
+				 p->damaged);
 }

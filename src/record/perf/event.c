@@ -111,8 +111,7 @@ static int take_stack(struct cursor *c, struct perf_sample *ret)
 	return 0;
 }
 
-int perf_event_sample(const struct perf_event_header *header, const struct perf_event_attr *attr,
-		      struct perf_sample *ret)
+int perf_event_sample(const struct perf_event_header *header, const struct perf_event_attr *attr, struct perf_sample *ret)
 {
 	struct cursor c = { (const uint8_t *)header, header->size };
 	const void *list = NULL;
@@ -182,8 +181,7 @@ int perf_event_mapping(const struct perf_event_header *header, struct perf_mappi
 	return 0;
 }
 
-int perf_event_comm(const struct perf_event_header *header, uint32_t *pid, uint32_t *tid,
-		    const char **name)
+int perf_event_comm(const struct perf_event_header *header, uint32_t *pid, uint32_t *tid, const char **name)
 {
 	uint64_t who;
 
@@ -204,8 +202,10 @@ int perf_event_task(const struct perf_event_header *header, struct perf_task *re
 		return -EINVAL;
 	ids = word(header, 8);
 	threads = word(header, 16);
-	*ret = (struct perf_task){ .pid = (uint32_t)ids, .ppid = (uint32_t)(ids >> 32),
-				   .tid = (uint32_t)threads, .ptid = (uint32_t)(threads >> 32),
+	*ret = (struct perf_task){ .pid = (uint32_t)ids,
+				   .ppid = (uint32_t)(ids >> 32),
+				   .tid = (uint32_t)threads,
+				   .ptid = (uint32_t)(threads >> 32),
 				   .time = word(header, 24) };
 	return 0;
 }

@@ -8,8 +8,8 @@
 
 /* What every record tells, at a place that depends on its type only. */
 struct perf_stamp {
-	uint64_t time;   /* MONOTONIC_RAW */
-	uint64_t id;     /* of the event that wrote it */
+	uint64_t time; /* MONOTONIC_RAW */
+	uint64_t id;   /* of the event that wrote it */
 	uint32_t pid;
 	uint32_t tid;
 	uint32_t cpu;
@@ -29,7 +29,7 @@ struct perf_sample {
 	const uint64_t *chain;
 	uint64_t branch_count;
 	const struct perf_branch *branches;
-	const uint64_t *registers;  /* as many as the mask has; NULL: none */
+	const uint64_t *registers; /* as many as the mask has; NULL: none */
 	const uint8_t *stack;
 	size_t stack_size;
 };
@@ -48,12 +48,10 @@ struct perf_mapping {
 
 /* All return 0, or -EINVAL when the record is not what it says it is. */
 int perf_event_stamp(const struct perf_event_header *header, struct perf_stamp *ret);
-int perf_event_sample(const struct perf_event_header *header, const struct perf_event_attr *attr,
-		      struct perf_sample *ret);
+int perf_event_sample(const struct perf_event_header *header, const struct perf_event_attr *attr, struct perf_sample *ret);
 int perf_event_mapping(const struct perf_event_header *header, struct perf_mapping *ret);
 /* The name is ended by a zero. */
-int perf_event_comm(const struct perf_event_header *header, uint32_t *pid, uint32_t *tid,
-		    const char **name);
+int perf_event_comm(const struct perf_event_header *header, uint32_t *pid, uint32_t *tid, const char **name);
 /* FORK and EXIT. */
 struct perf_task {
 	uint32_t pid;

@@ -52,7 +52,8 @@ static uint64_t lost_by(const struct perf *p, int fd, int kind)
 	uint64_t words[MOST_WORDS], format = p->attrs[kind].read_format;
 	size_t count = 1 + (size_t)__builtin_popcountll(format);
 
-	if (!(format & PERF_FORMAT_LOST) || count > MOST_WORDS || read(fd, words, count * sizeof(*words)) != (ssize_t)(count * sizeof(*words)))
+	if (!(format & PERF_FORMAT_LOST) || count > MOST_WORDS ||
+	    read(fd, words, count * sizeof(*words)) != (ssize_t)(count * sizeof(*words)))
 		return 0;
 	return words[count - 1];
 }

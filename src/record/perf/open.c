@@ -180,7 +180,8 @@ static int settle_samples(struct perf *p)
 	if (result < 0 && p->way.backtrace == BACKTRACE_LBR) {
 		session_diagnose(p->session, SOURCE_RECORDER, DIAGNOSTIC_WARNING, 0,
 				 "Backtraces are found by unwind tables (dwarf): this machine's branch records (lbr) "
-				 "cannot be used: %s.", strerror(-result));
+				 "cannot be used: %s.",
+				 strerror(-result));
 		p->way.backtrace = BACKTRACE_DWARF;
 		perf_attr_sample(attr, p->options, p->way.backtrace, 1, max_rate);
 		result = try_kernel_part(p, attr);
@@ -195,7 +196,8 @@ static int settle_samples(struct perf *p)
 	if (result == 0 && attr->freq && p->options->frequency > max_rate)
 		session_diagnose(p->session, SOURCE_RECORDER, DIAGNOSTIC_WARNING, 0,
 				 "Samples are taken %lld times a second, not %lld: kernel.perf_event_max_sample_rate "
-				 "allows no more.", (long long)max_rate, (long long)p->options->frequency);
+				 "allows no more.",
+				 (long long)max_rate, (long long)p->options->frequency);
 	return result;
 }
 
@@ -341,7 +343,8 @@ static void tell_what_is_missing(struct perf *p)
 	if (p->way.user_only && p->way.samples)
 		session_diagnose(p->session, SOURCE_RECORDER, DIAGNOSTIC_INFO, 0,
 				 "Only user code is sampled, not the kernel: kernel.perf_event_paranoid is %lld; 1 or less, or "
-				 "CAP_PERFMON, allows it.", (long long)level);
+				 "CAP_PERFMON, allows it.",
+				 (long long)level);
 	sched_source_tell_missing(p);
 }
 

@@ -9,8 +9,7 @@ static void sift_down(struct perf *p, uint32_t at)
 
 		if (child >= p->heap_count)
 			return;
-		if (child + 1 < p->heap_count &&
-		    p->heap[child + 1]->next_time < p->heap[child]->next_time)
+		if (child + 1 < p->heap_count && p->heap[child + 1]->next_time < p->heap[child]->next_time)
 			child++;
 		if (p->heap[at]->next_time <= p->heap[child]->next_time)
 			return;
@@ -56,8 +55,7 @@ int perf_order_begin(struct perf *p)
 	return filling;
 }
 
-const struct perf_event_header *perf_order_next(struct perf *p, uint64_t limit,
-						struct perf_stamp *ret)
+const struct perf_event_header *perf_order_next(struct perf *p, uint64_t limit, struct perf_stamp *ret)
 {
 	const struct perf_event_header *header;
 

@@ -29,9 +29,9 @@ static enum profile_scope wanted_scope(const struct profile_options *options)
 	return options->trace & TRACE_BIT(TRACE_OSRT) ? SCOPE_PROCESS_TREE : SCOPE_NONE;
 }
 
-int perf_begin(struct perf *p, struct session *s, const struct profile_options *options,
-	       uint32_t target, struct error *why)
+int perf_begin(struct perf *p, struct session *s, const struct profile_options *options, uint32_t target, struct error *why)
 {
+	/* clang-format off */
 	*p = (struct perf){
 		.session = s, .options = &options->cpu, .target = target, .poller_stop = -1,
 		.at_exec = options->delay_ns == 0 && !options->interactive && !options->attach_pid,
@@ -40,6 +40,7 @@ int perf_begin(struct perf *p, struct session *s, const struct profile_options *
 			 .samples = options->cpu.sample != SCOPE_NONE,
 			 .switches = options->cpu.switches != SCOPE_NONE },
 	};
+	/* clang-format on */
 	if (p->way.backtrace == BACKTRACE_AUTO)
 		p->way.backtrace = BACKTRACE_DWARF;
 	if (p->way.scope == SCOPE_NONE)
@@ -48,7 +49,8 @@ int perf_begin(struct perf *p, struct session *s, const struct profile_options *
 		if (p->way.switches && !p->way.samples)
 			session_diagnose(s, SOURCE_RECORDER, DIAGNOSTIC_WARNING, 0,
 					 "Switches are not recorded: perf events are refused (%s). 'sonde doctor' says what "
-					 "would allow them.", why->text);
+					 "would allow them.",
+					 why->text);
 		p->way.scope = SCOPE_NONE;
 		p->way.switches = 0;
 		return p->way.samples;
@@ -81,8 +83,7 @@ void perf_window(struct perf *p, int open)
 	for (uint32_t i = 0; i < p->cpu_count; i++)
 		for (int kind = PERF_KIND_SIDEBAND + 1; kind < PERF_KINDS; kind++)
 			if (p->cpus[i].fds[kind] >= 0)
-				ioctl(p->cpus[i].fds[kind],
-				      open ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0);
+				ioctl(p->cpus[i].fds[kind], open ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0);
 	perf_tasks_window(p, open);
 	if (open)
 		sched_source_window(p, 1, raw_now());
@@ -90,42 +91,31 @@ void perf_window(struct perf *p, int open)
 
 static void take_seen(struct perf *p, const struct perf_stamp *stamp, int64_t time)
 {
-	struct sched_event seen = { .time = time, .pid = stamp->pid, .tid = stamp->tid, .cpu = stamp->cpu,
-				    .kind = SCHED_SEEN };
+	struct sched_event seen = { .time = time, .pid = stamp->pid, .tid = stamp->tid, .cpu = stamp->cpu, .kind = SCHED_SEEN };
 
 	if (p->way.switches)
 		sched_take(p->session, &seen);
 }
 
 /* Samples are told apart by the event that took them. */
-static int take_by_kind(struct perf *p, const struct perf_event_header *header,
-			const struct perf_stamp *stamp, int64_t time)
+static int take_by_kind(struct perf *p, const struct perf_event_header *header, const struct perf_stamp *stamp, int64_t time)
 {
 	switch (PERF_SOURCE_KIND(idmap_get(&p->kinds, stamp->id))) {
 	case PERF_KIND_SAMPLE:
 		perf_take_sample(p, header, stamp, time);
 		take_seen(p, stamp, time);
 		return 1;
-	case PERF_KIND_SWITCH:
-		take_seen(p, stamp, time);
-		return 0;
-	case PERF_KIND_SWITCH_STACK:
-		sched_source_take_stack(p, header, stamp, time);
-		return 1;
+	case PERF_KIND_SWITCH: take_seen(p, stamp, time); return 0;
+	case PERF_KIND_SWITCH_STACK: sched_source_take_stack(p, header, stamp, time); return 1;
 	case PERF_KIND_WAKEUP:
-	case PERF_KIND_WAKEUP_NEW:
-		sched_source_take_wakeup(p, header, stamp, time);
-		return 0;
-	default:
-		p->damaged++;
-		return 0;
+	case PERF_KIND_WAKEUP_NEW: sched_source_take_wakeup(p, header, stamp, time); return 0;
+	default: p->damaged++; return 0;
 	}
 }
 
 /* Returns whether it may say something that a report keeps: wakeups are everybody's, and what
  * they change is told with the run that follows. */
-static int take_record(struct perf *p, const struct perf_event_header *header,
-		       const struct perf_stamp *stamp)
+static int take_record(struct perf *p, const struct perf_event_header *header, const struct perf_stamp *stamp)
 {
 	int64_t time = (int64_t)stamp->time - p->session->time.start;
 
@@ -133,29 +123,16 @@ static int take_record(struct perf *p, const struct perf_event_header *header,
 	if (header->type != PERF_RECORD_LOST && perf_tasks_is_copy(p, stamp))
 		return 0;
 	switch (header->type) {
-	case PERF_RECORD_SAMPLE:
-		return take_by_kind(p, header, stamp, time);
-	case PERF_RECORD_MMAP2:
-		perf_take_mapping(p, header, time);
-		return 1;
-	case PERF_RECORD_COMM:
-		perf_take_comm(p, header, stamp, time);
-		return 1;
+	case PERF_RECORD_SAMPLE: return take_by_kind(p, header, stamp, time);
+	case PERF_RECORD_MMAP2: perf_take_mapping(p, header, time); return 1;
+	case PERF_RECORD_COMM: perf_take_comm(p, header, stamp, time); return 1;
 	case PERF_RECORD_FORK:
-	case PERF_RECORD_EXIT:
-		perf_take_task(p, header, stamp, time);
-		return 1;
+	case PERF_RECORD_EXIT: perf_take_task(p, header, stamp, time); return 1;
 	case PERF_RECORD_SWITCH:
-	case PERF_RECORD_SWITCH_CPU_WIDE:
-		sched_source_take_switch(p, header, stamp, time);
-		return 1;
+	case PERF_RECORD_SWITCH_CPU_WIDE: sched_source_take_switch(p, header, stamp, time); return 1;
 	case PERF_RECORD_LOST:
-	case PERF_RECORD_LOST_SAMPLES:
-		perf_lost_take(p, header);
-		return 1;
-	case PERF_RECORD_THROTTLE:
-		p->throttled++;
-		return 1;
+	case PERF_RECORD_LOST_SAMPLES: perf_lost_take(p, header); return 1;
+	case PERF_RECORD_THROTTLE: p->throttled++; return 1;
 	}
 	return 0;
 }

@@ -27,9 +27,9 @@ struct perf_cpu {
 	int owner;           /* the one of them whose ring it is; the others write there, too */
 	size_t mapped;       /* bytes, page included */
 	struct perf_ring ring;
-	uint64_t next_time;  /* of the record at the front, while a round lasts */
-	uint64_t lost;       /* records that found the ring full, as far as they are known */
-	uint64_t ahead;      /* ... of these, those that a record of the ring has still to tell */
+	uint64_t next_time; /* of the record at the front, while a round lasts */
+	uint64_t lost;      /* records that found the ring full, as far as they are known */
+	uint64_t ahead;     /* ... of these, those that a record of the ring has still to tell */
 };
 
 /* What came in the end, after what the kernel refused was tried again with less. */
@@ -39,71 +39,70 @@ struct perf_way {
 	int samples;
 	int switches;
 	int hardware;
-	int user_only;                    /* the kernel's part is not shown */
-	int64_t frequency;                /* 0: by period */
+	int user_only;     /* the kernel's part is not shown */
+	int64_t frequency; /* 0: by period */
 	int64_t period;
 };
 
 /* Events on threads that were there before (tasks.c), beside those of the first, which are in perf_cpu. */
 struct perf_task_event {
 	int fd;
-	uint32_t ring;              /* index of the CPU */
+	uint32_t ring; /* index of the CPU */
 	uint8_t kind;
 };
 
 struct perf_tasks {
-	struct tree found;          /* until all have their events */
-	int children;               /* processes below the target count */
-	uint32_t first;             /* tid; 0: the target has not run yet */
+	struct tree found; /* until all have their events */
+	int children;      /* processes below the target count */
+	uint32_t first;    /* tid; 0: the target has not run yet */
 	struct perf_task_event *events;
 	size_t count;
 	size_t cap;
-	struct idmap opened;        /* tid -> 1 */
-	int doubled;                /* a thread may have two events of a kind */
-	struct idmap sources;       /* (tid, CPU, kind) -> the event whose records are taken */
-	uint32_t refused;           /* threads */
-	int refusal;                /* negative errno of the last */
+	struct idmap opened;  /* tid -> 1 */
+	int doubled;          /* a thread may have two events of a kind */
+	struct idmap sources; /* (tid, CPU, kind) -> the event whose records are taken */
+	uint32_t refused;     /* threads */
+	int refusal;          /* negative errno of the last */
 };
 
 /* Values of perf.kinds: what kind of event it is, and of which thread. */
 #define PERF_SOURCE(kind, tid) ((uint64_t)(tid) << 8 | (uint64_t)(kind))
-#define PERF_SOURCE_KIND(source) ((source) & 0xff)
+#define PERF_SOURCE_KIND(source) ((source)&0xff)
 
 struct perf {
 	struct session *session;
 	const struct cpu_options *options;
-	struct cpu_options affordable;    /* with stacks no larger than rings have room for */
+	struct cpu_options affordable; /* with stacks no larger than rings have room for */
 	uint32_t target;
 	struct perf_way way;
-	int at_exec;                      /* the first window opens with the target's program */
-	int only_threads;                 /* processes below the target are not followed */
+	int at_exec;      /* the first window opens with the target's program */
+	int only_threads; /* processes below the target are not followed */
 	struct perf_tasks tasks;
 	struct perf_event_attr attrs[PERF_KINDS];
 	struct perf_cpu *cpus;
 	uint32_t cpu_count;
 	struct sched_source sched;
-	int counts_lost;                  /* the kernel tells how many records an event lost: since 6.0 */
-	struct idmap kinds;               /* event id -> PERF_SOURCE() */
-	struct perf_cpu **heap;           /* the CPUs with something to read, oldest first */
+	int counts_lost;        /* the kernel tells how many records an event lost: since 6.0 */
+	struct idmap kinds;     /* event id -> PERF_SOURCE() */
+	struct perf_cpu **heap; /* the CPUs with something to read, oldest first */
 	uint32_t heap_count;
 	pthread_t poller;
 	int poller_runs;
-	int poller_stop;                  /* descriptor: the poller ends when it can be read */
+	int poller_stop; /* descriptor: the poller ends when it can be read */
 	struct ring_doorbell *doorbell;
-	int more;                         /* the last round left something: it took long enough */
-	uint64_t samples;                 /* taken */
+	int more;         /* the last round left something: it took long enough */
+	uint64_t samples; /* taken */
 	uint64_t lost;
 	uint64_t damaged;
 	uint64_t throttled;
-	uint64_t strangers;               /* samples of nobody: a thread that is no more */
-	uint64_t backtrace_turn;          /* for samples_per_backtrace */
+	uint64_t strangers;      /* samples of nobody: a thread that is no more */
+	uint64_t backtrace_turn; /* for samples_per_backtrace */
 };
 
 /* Opens what the options ask for, on the target (which has not executed its program yet, unless they say that it
  * runs already) or on all processes. Returns 1 when samples are asked for and perf cannot take them: `why` says what
  * the kernel answered. Diagnostics for all that is less than asked go to the report. */
-int perf_begin(struct perf *p, struct session *s, const struct profile_options *options,
-	       uint32_t target, struct error *why);
+int perf_begin(struct perf *p, struct session *s, const struct profile_options *options, uint32_t target, struct error *why);
 /* A capture window opens or closes. The first one, without a delay, opens by itself when the
  * target executes its program. */
 void perf_window(struct perf *p, int open);
@@ -141,12 +140,10 @@ void perf_stop_poller(struct perf *p);
 /* samples.c */
 struct stack_walk;
 void perf_take_chain(const struct perf_sample *sample, struct stack_walk *walk);
-void perf_take_sample(struct perf *p, const struct perf_event_header *header,
-		      const struct perf_stamp *stamp, int64_t time);
+void perf_take_sample(struct perf *p, const struct perf_event_header *header, const struct perf_stamp *stamp, int64_t time);
 /* sideband.c */
 void perf_take_mapping(struct perf *p, const struct perf_event_header *header, int64_t time);
-void perf_take_comm(struct perf *p, const struct perf_event_header *header,
-		    const struct perf_stamp *stamp, int64_t time);
+void perf_take_comm(struct perf *p, const struct perf_event_header *header, const struct perf_stamp *stamp, int64_t time);
 void perf_take_task(struct perf *p, const struct perf_event_header *header, const struct perf_stamp *stamp, int64_t time);
 /* lost.c: records that found a ring full. Events are to count theirs, if the kernel does. */
 void perf_lost_settle(struct perf *p);

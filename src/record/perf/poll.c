@@ -65,8 +65,7 @@ void perf_start_poller(struct perf *p, struct ring_doorbell *doorbell)
 	p->doorbell = doorbell;
 	p->poller_stop = eventfd(0, EFD_CLOEXEC);
 	/* Without it the rings are still looked at every 50 ms. */
-	p->poller_runs = p->poller_stop >= 0 &&
-			 pthread_create(&p->poller, NULL, poll_main, p) == 0;
+	p->poller_runs = p->poller_stop >= 0 && pthread_create(&p->poller, NULL, poll_main, p) == 0;
 }
 
 void perf_stop_poller(struct perf *p)

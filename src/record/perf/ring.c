@@ -10,8 +10,9 @@ int perf_ring_init(struct perf_ring *ring, void *memory, size_t page_size, size_
 {
 	if (size < 4096 || (size & (size - 1)))
 		return -EINVAL;
-	*ring = (struct perf_ring){ .page = memory, .data = (const uint8_t *)memory + page_size,
-				    .size = size, .wrapped = malloc(LARGEST_RECORD) };
+	*ring = (struct perf_ring){
+		.page = memory, .data = (const uint8_t *)memory + page_size, .size = size, .wrapped = malloc(LARGEST_RECORD)
+	};
 	return ring->wrapped ? 0 : -ENOMEM;
 }
 

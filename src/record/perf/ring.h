@@ -9,11 +9,11 @@
 struct perf_ring {
 	struct perf_event_mmap_page *page; /* NULL: not mapped */
 	const uint8_t *data;
-	uint64_t size;      /* of data: a power of two */
-	uint64_t head;      /* as far as the kernel had come at the last look */
-	uint64_t tail;      /* as far as we have read */
-	uint64_t damaged;   /* looks that found what no kernel writes */
-	uint8_t *wrapped;   /* 64 KiB, for a record across the end */
+	uint64_t size;    /* of data: a power of two */
+	uint64_t head;    /* as far as the kernel had come at the last look */
+	uint64_t tail;    /* as far as we have read */
+	uint64_t damaged; /* looks that found what no kernel writes */
+	uint8_t *wrapped; /* 64 KiB, for a record across the end */
 };
 
 /* Sets up a ring over memory laid out as the kernel does: a page, then `size` bytes. */

@@ -45,8 +45,7 @@ static void take_branches(const struct perf_sample *sample, int in_kernel, struc
 		add(walk, sample->branches[i].from + 1);
 }
 
-static void take_copy(struct perf *p, struct space *space, const struct perf_sample *sample,
-		      struct stack_walk *walk)
+static void take_copy(struct perf *p, struct space *space, const struct perf_sample *sample, struct stack_walk *walk)
 {
 	static const uint8_t dwarf_numbers[] = ARCH_PERF_TO_DWARF;
 	struct stack_copy copy = { .bytes = sample->stack, .size = sample->stack_size };
@@ -56,8 +55,7 @@ static void take_copy(struct perf *p, struct space *space, const struct perf_sam
 	space_unwind(p->session, space, &copy, walk);
 }
 
-static uint64_t stack_of(struct perf *p, const struct roster_life *life,
-			 const struct perf_sample *sample, int in_kernel)
+static uint64_t stack_of(struct perf *p, const struct roster_life *life, const struct perf_sample *sample, int in_kernel)
 {
 	struct space *space = space_of(p->session, life->uid, life->pid);
 	struct stack_walk walk;
@@ -79,13 +77,12 @@ static uint64_t stack_of(struct perf *p, const struct roster_life *life,
 	return stacks_intern(p->session, space, &walk);
 }
 
-static void write_row(struct perf *p, struct roster_thread *t, int64_t time, uint64_t stack,
-		      const struct perf_stamp *stamp, const struct perf_sample *sample, int in_kernel)
+static void write_row(struct perf *p, struct roster_thread *t, int64_t time, uint64_t stack, const struct perf_stamp *stamp,
+		      const struct perf_sample *sample, int in_kernel)
 {
 	struct session *s = p->session;
 	int64_t v[TABLE_MAX_COLUMNS];
-	uint32_t present = 1u << COLUMN_SAMPLE_TIME | 1u << COLUMN_SAMPLE_CPU |
-			   1u << COLUMN_SAMPLE_WEIGHT | 1u << COLUMN_SAMPLE_KERNEL;
+	uint32_t present = 1u << COLUMN_SAMPLE_TIME | 1u << COLUMN_SAMPLE_CPU | 1u << COLUMN_SAMPLE_WEIGHT | 1u << COLUMN_SAMPLE_KERNEL;
 
 	if (!t->samples)
 		t->samples = session_track(s, TABLE_SAMPLE, TRACK_SAMPLES, t->process, t->uid, 0, 0);
@@ -110,8 +107,7 @@ static void write_row(struct perf *p, struct roster_thread *t, int64_t time, uin
 	}
 }
 
-void perf_take_sample(struct perf *p, const struct perf_event_header *header,
-		      const struct perf_stamp *stamp, int64_t time)
+void perf_take_sample(struct perf *p, const struct perf_event_header *header, const struct perf_stamp *stamp, int64_t time)
 {
 	unsigned mode = header->misc & PERF_RECORD_MISC_CPUMODE_MASK;
 	int in_kernel = mode == PERF_RECORD_MISC_KERNEL || mode == PERF_RECORD_MISC_GUEST_KERNEL;

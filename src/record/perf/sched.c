@@ -18,18 +18,18 @@ struct sched_thread {
 	uint32_t cpu;
 	struct report_track *track; /* NULL: none yet */
 	uint8_t running;
-	uint8_t left;        /* enum run_after of the last run */
-	int64_t start;       /* of the open run */
-	int64_t ready;       /* ... could have begun then; NEVER = not known */
-	int64_t end;         /* of the last run; NEVER = none was seen */
-	int64_t woken;       /* since the end of the last run; NEVER = not seen */
-	uint64_t syscall;    /* what SCHED_LEAVING said; 0 = nothing */
+	uint8_t left;     /* enum run_after of the last run */
+	int64_t start;    /* of the open run */
+	int64_t ready;    /* ... could have begun then; NEVER = not known */
+	int64_t end;      /* of the last run; NEVER = none was seen */
+	int64_t woken;    /* since the end of the last run; NEVER = not seen */
+	uint64_t syscall; /* what SCHED_LEAVING said; 0 = nothing */
 	uint64_t stack;
 };
 
 struct sched_cpu {
-	int64_t time;        /* of the last event taken */
-	uint32_t tid;        /* who has it; 0 = nobody known */
+	int64_t time; /* of the last event taken */
+	uint32_t tid; /* who has it; 0 = nobody known */
 };
 
 /* A run that waits for the name of its system call, or the end of its thread's track. */
@@ -43,9 +43,9 @@ struct sched {
 	int holding;
 	struct held_run *held;
 	size_t held_count, held_cap;
-	struct idmap threads;   /* tid -> struct sched_thread */
-	int64_t window;         /* all switches are known since; NEVER = some are not */
-	int closed;             /* between two windows: who runs is not known */
+	struct idmap threads; /* tid -> struct sched_thread */
+	int64_t window;       /* all switches are known since; NEVER = some are not */
+	int closed;           /* between two windows: who runs is not known */
 	struct sched_cpu *cpus;
 	uint32_t cpu_count;
 	uint32_t gone[GONE_COUNT];
@@ -97,8 +97,7 @@ static int identify(struct session *s, struct sched_thread *t, const struct sche
 
 static uint32_t run_values(const struct sched_thread *t, int64_t end, enum run_after after, int64_t *values)
 {
-	uint32_t present = BIT(COLUMN_RUN_START) | BIT(COLUMN_RUN_END) | BIT(COLUMN_RUN_CPU) |
-			   BIT(COLUMN_RUN_AFTER);
+	uint32_t present = BIT(COLUMN_RUN_START) | BIT(COLUMN_RUN_END) | BIT(COLUMN_RUN_CPU) | BIT(COLUMN_RUN_AFTER);
 
 	values[COLUMN_RUN_START] = t->start;
 	values[COLUMN_RUN_END] = end;
@@ -386,30 +385,17 @@ static void take_for_thread(struct session *s, const struct sched_event *e)
 	if (!t)
 		return;
 	switch ((enum sched_kind)e->kind) {
-	case SCHED_IN:
-		take_in(s, t, e);
-		break;
-	case SCHED_OUT:
-		take_out(s, t, e);
-		break;
-	case SCHED_WOKEN:
-		take_woken(t, e);
-		break;
+	case SCHED_IN: take_in(s, t, e); break;
+	case SCHED_OUT: take_out(s, t, e); break;
+	case SCHED_WOKEN: take_woken(t, e); break;
 	case SCHED_LEAVING:
 		t->syscall = e->syscall;
 		t->stack = e->stack;
 		break;
-	case SCHED_EXEC:
-		take_exec(s, t, e);
-		break;
-	case SCHED_BORN:
-		t->end = e->time;
-		break;
-	case SCHED_SEEN:
-		take_seen(s, t, e);
-		break;
-	case SCHED_GONE:
-		break;
+	case SCHED_EXEC: take_exec(s, t, e); break;
+	case SCHED_BORN: t->end = e->time; break;
+	case SCHED_SEEN: take_seen(s, t, e); break;
+	case SCHED_GONE: break;
 	}
 }
 
@@ -423,8 +409,7 @@ void sched_take(struct session *s, const struct sched_event *e)
 		return;
 	if (e->kind == SCHED_GONE)
 		take_gone(s, e);
-	else if (!(e->kind == SCHED_EXEC && rename_holder(s, e)) &&
-		 (!d->closed || e->kind == SCHED_BORN || e->kind == SCHED_EXEC))
+	else if (!(e->kind == SCHED_EXEC && rename_holder(s, e)) && (!d->closed || e->kind == SCHED_BORN || e->kind == SCHED_EXEC))
 		take_for_thread(s, e);
 	/* Wakeups have rings of their own: they come when others are lost. */
 	cpu = e->kind == SCHED_WOKEN ? NULL : cpu_of(d, e->cpu);
@@ -538,8 +523,7 @@ static void held_provisional(const struct sched *d)
 {
 	for (size_t i = 0; i < d->held_count; i++)
 		if (d->held[i].present)
-			report_append_provisional(d->held[i].track, d->held[i].values,
-						  d->held[i].present & ~BIT(COLUMN_RUN_SYSCALL));
+			report_append_provisional(d->held[i].track, d->held[i].values, d->held[i].present & ~BIT(COLUMN_RUN_SYSCALL));
 }
 
 void sched_provisional(struct session *s)

@@ -22,7 +22,7 @@ enum sched_kind {
 #define SCHED_NO_CPU UINT32_MAX
 
 struct sched_event {
-	int64_t time;      /* ns since the session started */
+	int64_t time; /* ns since the session started */
 	uint32_t pid, tid;
 	uint32_t cpu;      /* SCHED_NO_CPU: not told */
 	uint8_t kind;      /* enum sched_kind */

@@ -64,8 +64,7 @@ static void settle_wakeups(struct perf *p)
 {
 	struct sched_source *s = &p->sched;
 
-	s->wakeups = trace_numbers_are_ours() &&
-		     settle_wakeup(p, PERF_KIND_WAKEUP, "sched_wakeup", &s->woken) == 0 &&
+	s->wakeups = trace_numbers_are_ours() && settle_wakeup(p, PERF_KIND_WAKEUP, "sched_wakeup", &s->woken) == 0 &&
 		     settle_wakeup(p, PERF_KIND_WAKEUP_NEW, "sched_wakeup_new", &s->woken_new) == 0;
 	if (!s->wakeups)
 		p->attrs[PERF_KIND_WAKEUP].size = p->attrs[PERF_KIND_WAKEUP_NEW].size = 0;
@@ -126,11 +125,13 @@ void sched_source_reach(struct perf *p, int64_t raw)
 	}
 }
 
-void sched_source_take_switch(struct perf *p, const struct perf_event_header *header,
-			      const struct perf_stamp *stamp, int64_t time)
+void sched_source_take_switch(struct perf *p, const struct perf_event_header *header, const struct perf_stamp *stamp, int64_t time)
 {
 	struct sched_event event = {
-		.time = time, .pid = stamp->pid, .tid = stamp->tid, .cpu = stamp->cpu,
+		.time = time,
+		.pid = stamp->pid,
+		.tid = stamp->tid,
+		.cpu = stamp->cpu,
 		.kind = header->misc & PERF_RECORD_MISC_SWITCH_OUT ? SCHED_OUT : SCHED_IN,
 		.preempted = (header->misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT) != 0,
 	};
@@ -147,11 +148,9 @@ static uint64_t stack_of(struct perf *p, const struct stack_walk *walk, uint32_t
 	return life ? stacks_intern(p->session, space_of(p->session, life->uid, life->pid), walk) : 0;
 }
 
-void sched_source_take_stack(struct perf *p, const struct perf_event_header *header,
-			     const struct perf_stamp *stamp, int64_t time)
+void sched_source_take_stack(struct perf *p, const struct perf_event_header *header, const struct perf_stamp *stamp, int64_t time)
 {
-	struct sched_event event = { .time = time, .pid = stamp->pid, .tid = stamp->tid, .cpu = stamp->cpu,
-				     .kind = SCHED_LEAVING };
+	struct sched_event event = { .time = time, .pid = stamp->pid, .tid = stamp->tid, .cpu = stamp->cpu, .kind = SCHED_LEAVING };
 	struct perf_sample sample;
 	struct stack_walk walk;
 
@@ -171,14 +170,13 @@ void sched_source_take_stack(struct perf *p, const struct perf_event_header *hea
 	sched_take(p->session, &event);
 }
 
-void sched_source_take_wakeup(struct perf *p, const struct perf_event_header *header,
-			      const struct perf_stamp *stamp, int64_t time)
+void sched_source_take_wakeup(struct perf *p, const struct perf_event_header *header, const struct perf_stamp *stamp, int64_t time)
 {
 	struct sched_event event = { .time = time, .cpu = stamp->cpu, .kind = SCHED_WOKEN };
 	/* Both have the same fields. */
 	int result = header->size < RAW_OFFSET ? -1 :
-		     trace_point_woken(&p->sched.woken, (const uint8_t *)header + RAW_OFFSET,
-				       header->size - RAW_OFFSET, &event.tid);
+						 trace_point_woken(&p->sched.woken, (const uint8_t *)header + RAW_OFFSET,
+								   header->size - RAW_OFFSET, &event.tid);
 
 	if (result < 0)
 		p->damaged++;

@@ -15,11 +15,11 @@ struct perf;
 struct perf_stamp;
 
 struct sched_source {
-	int syscalls;              /* the kernel tells what threads block in */
-	int wakeups;               /* ... and when they can run again */
-	size_t wakeup_ring;        /* bytes, on each CPU */
+	int syscalls;       /* the kernel tells what threads block in */
+	int wakeups;        /* ... and when they can run again */
+	size_t wakeup_ring; /* bytes, on each CPU */
 	uint64_t wakeups_lost;
-	int at_exec;               /* the first window opens with the target's program */
+	int at_exec; /* the first window opens with the target's program */
 	struct trace_point woken;
 	struct trace_point woken_new;
 	struct sched_syscalls names;
@@ -40,12 +40,9 @@ void sched_source_window(struct perf *p, int open, int64_t raw);
 
 /* Drain thread. A record of that time (MONOTONIC_RAW) is about to be taken. */
 void sched_source_reach(struct perf *p, int64_t raw);
-void sched_source_take_switch(struct perf *p, const struct perf_event_header *header,
-			      const struct perf_stamp *stamp, int64_t time);
-void sched_source_take_stack(struct perf *p, const struct perf_event_header *header,
-			     const struct perf_stamp *stamp, int64_t time);
-void sched_source_take_wakeup(struct perf *p, const struct perf_event_header *header,
-			      const struct perf_stamp *stamp, int64_t time);
+void sched_source_take_switch(struct perf *p, const struct perf_event_header *header, const struct perf_stamp *stamp, int64_t time);
+void sched_source_take_stack(struct perf *p, const struct perf_event_header *header, const struct perf_stamp *stamp, int64_t time);
+void sched_source_take_wakeup(struct perf *p, const struct perf_event_header *header, const struct perf_stamp *stamp, int64_t time);
 /* A thread was born, has ended, or has become another program (enum sched_kind). */
 void sched_source_take_life(struct perf *p, const struct sched_event *event);
 

@@ -40,18 +40,22 @@ static const char *inner_name(const char *symbol)
 
 enum kernel_place kernel_place(const char *symbol, char *name, size_t size)
 {
+	/* clang-format off */
 	static const char *const entries[] = {
 		"do_syscall_64", "x64_sys_call", "ia32_sys_call", "__do_fast_syscall_32", "do_int80_emulation",
 		"int80_emulation", "do_SYSENTER_32", "invoke_syscall", "el0_svc_common", NULL
 	};
+	/* clang-format on */
 	static const char *const faults[] = {
 		"asm_exc_page_fault", "exc_page_fault", "do_user_addr_fault", "el0_da", "el0_ia", "do_page_fault", NULL
 	};
 	static const char *const exits[] = { "do_exit", "do_group_exit", NULL };
+	/* clang-format off */
 	static const char *const prefixes[] = {
 		"__x64_sys_", "__ia32_compat_sys_", "__ia32_sys_", "__x32_compat_sys_", "__arm64_compat_sys_",
 		"__arm64_sys_", "__se_compat_sys_", "__se_sys_", "__do_compat_sys_", "__do_sys_", NULL
 	};
+	/* clang-format on */
 	char plain[128];
 	const char *call;
 
@@ -98,14 +102,9 @@ static uint64_t name_of(struct sched_syscalls *s, uint64_t pc)
 	if (known != IDMAP_NONE)
 		return known;
 	switch (look_up(s, pc, name, sizeof(name))) {
-	case PLACE_FAULT:
-		snprintf(name, sizeof(name), "page fault");
-		break;
-	case PLACE_EXIT:
-		snprintf(name, sizeof(name), "exit");
-		break;
-	default:
-		break;
+	case PLACE_FAULT: snprintf(name, sizeof(name), "page fault"); break;
+	case PLACE_EXIT: snprintf(name, sizeof(name), "exit"); break;
+	default: break;
 	}
 	known = name[0] ? s->intern(s->context, name) : 0;
 	if (s->names.count < MAX_PLACES)
@@ -188,8 +187,7 @@ static uint64_t ask_later(struct sched_syscalls *s, const uint64_t *frames, size
 
 	if (!count)
 		return 0;
-	if (place != IDMAP_NONE && s->stacks[place] == count &&
-	    memcmp(s->stacks + place + 1, frames, count * sizeof(*frames)) == 0)
+	if (place != IDMAP_NONE && s->stacks[place] == count && memcmp(s->stacks + place + 1, frames, count * sizeof(*frames)) == 0)
 		return SCHED_UNNAMED | place;
 	place = s->stacks_used;
 	if (keep_stack(s, frames, count) < 0)
@@ -217,15 +215,12 @@ uint64_t sched_syscalls_find(struct sched_syscalls *s, const uint64_t *frames, s
 	/* From the outside in: the first that says something, else what the entry code called. */
 	for (size_t i = count; i-- > 0;) {
 		switch (place_of(s, frames[i])) {
-		case PLACE_ENTRY:
-			inside = 1;
-			break;
+		case PLACE_ENTRY: inside = 1; break;
 		case PLACE_NOTHING:
 			if (inside)
 				return name_of(s, frames[i]);
 			break;
-		default:
-			return name_of(s, frames[i]);
+		default: return name_of(s, frames[i]);
 		}
 	}
 	return 0;

@@ -15,8 +15,8 @@ struct kallsyms;
 /* What a function of the kernel says about what a thread is in. */
 enum kernel_place {
 	PLACE_NOTHING,
-	PLACE_ENTRY,    /* what it calls carries out the system call */
-	PLACE_SYSCALL,  /* it is a system call's own function: `name` is the call's */
+	PLACE_ENTRY,   /* what it calls carries out the system call */
+	PLACE_SYSCALL, /* it is a system call's own function: `name` is the call's */
 	PLACE_FAULT,
 	PLACE_EXIT
 };
@@ -26,19 +26,19 @@ enum kernel_place {
 enum kernel_place kernel_place(const char *symbol, char *name, size_t size);
 
 struct sched_syscalls {
-	const char *path;       /* NULL: /proc/kallsyms */
+	const char *path; /* NULL: /proc/kallsyms */
 	struct kallsyms *symbols;
 	int tried;
 	pthread_t loader;
-	int loading;            /* the loader was started and not waited for yet */
+	int loading; /* the loader was started and not waited for yet */
 	_Atomic int loaded;
 	/* Until the names are read: stacks whose name is asked for, each with its length before it. */
 	int later;
 	uint64_t *stacks;
 	size_t stacks_used, stacks_cap;
 	struct idmap known_stacks; /* hash -> place */
-	struct idmap places;    /* address -> enum kernel_place */
-	struct idmap names;     /* address -> string id */
+	struct idmap places;       /* address -> enum kernel_place */
+	struct idmap names;        /* address -> string id */
 	/* How the names become string ids. */
 	uint64_t (*intern)(void *context, const char *text);
 	void *context;

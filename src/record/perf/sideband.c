@@ -18,17 +18,18 @@ void perf_take_mapping(struct perf *p, const struct perf_event_header *header, i
 	life = m.pid == UINT32_MAX ? NULL : roster_life(p->session, m.pid, time);
 	if (!life)
 		return;
+	/* clang-format off */
 	mapping = (struct space_mapping){
 		.time = time, .address = m.address, .size = m.size, .offset = m.offset,
 		.path = m.path, .build_id = m.build_id, .build_id_size = m.build_id_size,
 		.device = m.device, .inode = m.inode,
 	};
+	/* clang-format on */
 	roster_mapped(p->session, life, m.path);
 	space_map(p->session, space_of(p->session, life->uid, life->pid), &mapping);
 }
 
-void perf_take_comm(struct perf *p, const struct perf_event_header *header,
-		    const struct perf_stamp *stamp, int64_t time)
+void perf_take_comm(struct perf *p, const struct perf_event_header *header, const struct perf_stamp *stamp, int64_t time)
 {
 	struct sched_event exec = { .time = time, .kind = SCHED_EXEC, .cpu = stamp->cpu };
 	const char *name;
@@ -48,7 +49,9 @@ void perf_take_task(struct perf *p, const struct perf_event_header *header, cons
 	int ends = header->type == PERF_RECORD_EXIT;
 	/* A thread tells of its own end; of its birth another one does. */
 	struct sched_event event = {
-		.time = time, .cpu = ends ? stamp->cpu : SCHED_NO_CPU, .kind = ends ? SCHED_GONE : SCHED_BORN,
+		.time = time,
+		.cpu = ends ? stamp->cpu : SCHED_NO_CPU,
+		.kind = ends ? SCHED_GONE : SCHED_BORN,
 	};
 	struct perf_task task;
 	struct roster_life *life;

@@ -172,11 +172,11 @@ void perf_tasks_open(struct perf *p)
 	describe(p);
 	tree_release(&p->tasks.found);
 	if (p->tasks.refused)
-		session_diagnose(p->session, SOURCE_RECORDER, DIAGNOSTIC_WARNING, 0,
-				 "%u threads are not sampled: perf_event_open: %s%s.", p->tasks.refused,
-				 strerror(-p->tasks.refusal),
+		session_diagnose(p->session, SOURCE_RECORDER, DIAGNOSTIC_WARNING, 0, "%u threads are not sampled: perf_event_open: %s%s.",
+				 p->tasks.refused, strerror(-p->tasks.refusal),
 				 p->tasks.refusal == -EMFILE ? ". Each thread needs two or three descriptors per CPU; 'ulimit -n' "
-							       "allows no more" : "");
+							       "allows no more" :
+							       "");
 }
 
 void perf_tasks_window(const struct perf *p, int open)

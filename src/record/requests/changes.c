@@ -19,14 +19,10 @@ static int is_range(const struct steer_capture *c)
 {
 	switch (c->range) {
 	case CAPTURE_RANGE_NONE:
-	case CAPTURE_RANGE_CUDA_PROFILER:
-		return 1;
-	case CAPTURE_RANGE_NVTX:
-		return c->range_name[0] != '\0';
-	case CAPTURE_RANGE_SCHEDULE:
-		return c->range_name[0] && is_schedule(&c->schedule);
-	default:
-		return 0;
+	case CAPTURE_RANGE_CUDA_PROFILER: return 1;
+	case CAPTURE_RANGE_NVTX: return c->range_name[0] != '\0';
+	case CAPTURE_RANGE_SCHEDULE: return c->range_name[0] && is_schedule(&c->schedule);
+	default: return 0;
 	}
 }
 
@@ -90,8 +86,8 @@ void steer_capture_apply(const struct steer_capture *c, struct profile_options *
 		o->capture_end = (enum capture_end)c->end;
 		o->capture_repeats = c->repeats;
 	}
-#define TAKE(to, field)                                                                          \
-	if (c->given & STEER_GIVEN(STEER_##field))                                                \
+#define TAKE(to, field) \
+	if (c->given & STEER_GIVEN(STEER_##field)) \
 		o->to = c->values[STEER_##field];
 #define CPU_START(type, field, ...) TAKE(cpu.field, field)
 #define CUDA_START(type, field, ...) TAKE(cuda.field, field)

@@ -20,30 +20,30 @@ enum steer_command {
 	STEER_STOP = 3,
 	STEER_CANCEL = 4,
 	STEER_SHUTDOWN = 5,
-	STEER_TAKE = 6        /* 'launch' takes over a session that waits for a program */
+	STEER_TAKE = 6 /* 'launch' takes over a session that waits for a program */
 };
 
 enum steer_state {
-	STEER_IDLE = 0,       /* nothing is recorded */
+	STEER_IDLE = 0, /* nothing is recorded */
 	STEER_CAPTURING = 1,
-	STEER_SETTLING = 2,   /* stopped; the last events are on their way */
-	STEER_WRITING = 3,    /* the report is being completed */
+	STEER_SETTLING = 2, /* stopped; the last events are on their way */
+	STEER_WRITING = 3,  /* the report is being completed */
 	/* As told, not as kept: */
-	STEER_DELAYED = 4,    /* a capture whose time has not come */
-	STEER_ARMED = 5,      /* one that waits for the program to open its window */
-	STEER_WAITING = 6     /* begun by 'start'; no program was launched yet */
+	STEER_DELAYED = 4, /* a capture whose time has not come */
+	STEER_ARMED = 5,   /* one that waits for the program to open its window */
+	STEER_WAITING = 6  /* begun by 'start'; no program was launched yet */
 };
 
 enum steer_flags {
 	STEER_OVERWRITE = 1,
-	STEER_UNNAMED = 2     /* the report has no name of its own: one given with the program goes first */
+	STEER_UNNAMED = 2 /* the report has no name of its own: one given with the program goes first */
 };
 
 /* Which members of steer_capture were said; the others are as 'launch' said. */
 enum steer_given {
-	STEER_GIVEN_RANGE = 1 << 0,    /* range, schedule, names */
-	STEER_GIVEN_END = 1 << 1,      /* end, repeats */
-	STEER_GIVEN_VALUES = 1 << 2    /* values[0], and so on */
+	STEER_GIVEN_RANGE = 1 << 0, /* range, schedule, names */
+	STEER_GIVEN_END = 1 << 1,   /* end, repeats */
+	STEER_GIVEN_VALUES = 1 << 2 /* values[0], and so on */
 };
 
 /* Options that 'start' hands on as they are. */
@@ -59,9 +59,9 @@ enum steer_value {
 
 /* What 'start' says about one capture. */
 struct steer_capture {
-	uint32_t given;       /* enum steer_given */
-	uint32_t range;       /* enum capture_range */
-	uint32_t end;         /* enum capture_end */
+	uint32_t given; /* enum steer_given */
+	uint32_t range; /* enum capture_range */
+	uint32_t end;   /* enum capture_end */
 	uint32_t repeats;
 	int64_t values[STEER_VALUE_COUNT];
 	struct record_after after;
@@ -73,23 +73,23 @@ struct steer_capture {
 
 struct steer_request {
 	uint32_t magic;
-	uint32_t command;     /* enum steer_command */
-	uint32_t flags;       /* enum steer_flags */
-	int32_t signal;       /* STEER_SHUTDOWN: sent to the program; 0 = none */
-	int64_t keep_ns;      /* STEER_STOP: of so much before the end; 0 = all */
+	uint32_t command;              /* enum steer_command */
+	uint32_t flags;                /* enum steer_flags */
+	int32_t signal;                /* STEER_SHUTDOWN: sent to the program; 0 = none */
+	int64_t keep_ns;               /* STEER_STOP: of so much before the end; 0 = all */
 	char output[RECORD_PATH_SIZE]; /* STEER_START: absolute, macros not yet replaced */
 	struct steer_capture capture;  /* STEER_START */
 };
 
 struct steer_reply {
 	uint32_t magic;
-	int32_t status;       /* 0 or an errno; then `text` says why */
-	uint32_t state;       /* enum steer_state */
+	int32_t status; /* 0 or an errno; then `text` says why */
+	uint32_t state; /* enum steer_state */
 	uint32_t id;
-	uint32_t target;      /* pid */
-	uint32_t captures;    /* begun so far */
-	uint32_t launches;    /* programs */
-	int64_t began;        /* the session; REALTIME seconds */
+	uint32_t target;   /* pid */
+	uint32_t captures; /* begun so far */
+	uint32_t launches; /* programs */
+	int64_t began;     /* the session; REALTIME seconds */
 	char name[STEER_NAME_SIZE];
 	char program[256];
 	char text[512];
@@ -114,12 +114,10 @@ int steer_is_allowed(int fd);
 
 /* A session without a program: a process of its own keeps what 'start' was told until 'launch' takes it, or until another
  * command ends it. *ret tells its name and number. */
-int steer_wait_for_launch(const char *name, const struct steer_request *start, struct steer_reply *ret,
-			  struct error *err);
+int steer_wait_for_launch(const char *name, const struct steer_request *start, struct steer_reply *ret, struct error *err);
 
 /* Asks one session. -ENOENT and -ECONNREFUSED: there is none (any more); -ETIMEDOUT. */
-int steer_ask(uint32_t id, const struct steer_request *request, int timeout_ms, struct steer_reply *ret,
-	      struct error *err);
+int steer_ask(uint32_t id, const struct steer_request *request, int timeout_ms, struct steer_reply *ret, struct error *err);
 /* Calls back for every session that answers, by number. A number other than 0 ends it and is returned. */
 int steer_each(int (*callback)(const struct steer_reply *session, void *context), void *context, struct error *err);
 /* The session of that name or number; the only one where `name` is NULL. */

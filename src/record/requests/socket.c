@@ -37,8 +37,7 @@ static int check_private(int fd, const char *folder, struct error *err)
 	if (fstat(fd, &st) < 0)
 		return error_set_errno(err, errno, "cannot look at %s", folder);
 	if (st.st_uid != geteuid() || st.st_mode & 077)
-		return error_set(err, EPERM, "%s is not private (it must be yours alone, mode 0700); sessions cannot be used",
-				 folder);
+		return error_set(err, EPERM, "%s is not private (it must be yours alone, mode 0700); sessions cannot be used", folder);
 	return 0;
 }
 
@@ -130,8 +129,7 @@ static int ask_in(int folder, uint32_t id, const struct steer_request *request, 
 	return r;
 }
 
-int steer_ask(uint32_t id, const struct steer_request *request, int timeout_ms, struct steer_reply *ret,
-	      struct error *err)
+int steer_ask(uint32_t id, const struct steer_request *request, int timeout_ms, struct steer_reply *ret, struct error *err)
 {
 	int folder = open_folder(0, err), r;
 

@@ -21,7 +21,7 @@
 struct waiting {
 	int listener;
 	const struct steer_request *start;
-	struct steer_reply state;   /* what there is to be told of it */
+	struct steer_reply state; /* what there is to be told of it */
 	struct steer_reply reply;
 	int over;
 };
@@ -43,24 +43,16 @@ static void end(struct waiting *w)
 static void obey(struct waiting *w, uint32_t command)
 {
 	switch (command) {
-	case STEER_STATUS:
-		return;
+	case STEER_STATUS: return;
 	case STEER_TAKE:
 		w->reply.start = *w->start;
 		end(w);
 		return;
 	case STEER_CANCEL:
-	case STEER_SHUTDOWN:
-		end(w);
-		return;
-	case STEER_START:
-		refuse(w, EBUSY, "it was started already, and waits for 'sonde launch'");
-		return;
-	case STEER_STOP:
-		refuse(w, EBUSY, "no program was launched in it yet; 'cancel' ends it");
-		return;
-	default:
-		refuse(w, EINVAL, "the session does not know that command");
+	case STEER_SHUTDOWN: end(w); return;
+	case STEER_START: refuse(w, EBUSY, "it was started already, and waits for 'sonde launch'"); return;
+	case STEER_STOP: refuse(w, EBUSY, "no program was launched in it yet; 'cancel' ends it"); return;
+	default: refuse(w, EINVAL, "the session does not know that command");
 	}
 }
 

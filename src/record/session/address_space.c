@@ -10,8 +10,8 @@
 #include "record/session/address_space_internal.h"
 #include "record/session/frames.h"
 
-#define SET_LIMIT (1u << 18)   /* mappings of one process */
-#define ENDED_LIMIT 256u       /* processes that ended and may still be asked for */
+#define SET_LIMIT (1u << 18) /* mappings of one process */
+#define ENDED_LIMIT 256u     /* processes that ended and may still be asked for */
 
 static struct spaces *spaces_of(struct session *s)
 {
@@ -52,8 +52,7 @@ static struct space *find_space(const struct session *s, uint64_t process)
 	return value == IDMAP_NONE ? NULL : (struct space *)(uintptr_t)value;
 }
 
-static struct space *new_space(struct spaces *all, uint64_t process, uint32_t pid,
-			       struct mapping_set *set)
+static struct space *new_space(struct spaces *all, uint64_t process, uint32_t pid, struct mapping_set *set)
 {
 	struct space *space = calloc(1, sizeof(*space));
 
@@ -215,11 +214,9 @@ static struct mapping_set *own_set(struct spaces *all, struct space *space)
 	return set;
 }
 
-static void replace(struct mapping_set *set, uint32_t at, uint32_t removed,
-		    const struct mapping *with, uint32_t count)
+static void replace(struct mapping_set *set, uint32_t at, uint32_t removed, const struct mapping *with, uint32_t count)
 {
-	memmove(set->mappings + at + count, set->mappings + at + removed,
-		(set->count - at - removed) * sizeof(*set->mappings));
+	memmove(set->mappings + at + count, set->mappings + at + removed, (set->count - at - removed) * sizeof(*set->mappings));
 	memcpy(set->mappings + at, with, count * sizeof(*with));
 	set->count += count - removed;
 }
@@ -264,18 +261,17 @@ static int is_same(const struct mapping *known, const struct space_mapping *told
 	if (m->mapped_as == MODULE_JIT)
 		return 0;
 	if (m->build_id_size && told->build_id_size &&
-	    (m->build_id_size != told->build_id_size ||
-	     memcmp(m->build_id, told->build_id, m->build_id_size) != 0))
+	    (m->build_id_size != told->build_id_size || memcmp(m->build_id, told->build_id, m->build_id_size) != 0))
 		return 0;
-	return strncmp(m->path, told->path, length) == 0 &&
-	       (!told->path[length] || strcmp(told->path + length, " (deleted)") == 0) &&
+	return strncmp(m->path, told->path, length) == 0 && (!told->path[length] || strcmp(told->path + length, " (deleted)") == 0) &&
 	       !differ_if_told(m->inode, told->inode);
 }
 
 void space_map(struct session *s, struct space *space, const struct space_mapping *mapping)
 {
-	struct mapping new_one = { .start = mapping->address, .end = mapping->address + mapping->size,
-				   .offset = mapping->offset, .time = mapping->time };
+	struct mapping new_one = {
+		.start = mapping->address, .end = mapping->address + mapping->size, .offset = mapping->offset, .time = mapping->time
+	};
 	struct mapping *known = space ? find_mapping(space, mapping->address) : NULL;
 	struct mapping_set *set;
 
@@ -288,8 +284,7 @@ void space_map(struct session *s, struct space *space, const struct space_mappin
 	if (mapping->path[0] == '[')
 		new_one.offset = 0;
 	/* Code made while running is mapped, and changes its protection, all the time. */
-	if (known && known->module == new_one.module && new_one.module->mapped_as == MODULE_JIT &&
-	    known->end >= new_one.end)
+	if (known && known->module == new_one.module && new_one.module->mapped_as == MODULE_JIT && known->end >= new_one.end)
 		return;
 	if (space->set->count + 2 > SET_LIMIT)
 		return;
@@ -382,15 +377,14 @@ static int find_code(void *context, uint64_t address, int sure, struct unwind_pl
 	if (!mapping)
 		return -ENOENT;
 	m = mapping->module->same ? mapping->module->same : mapping->module;
-	ret->row = (m->kind == MODULE_FILE || m->kind == MODULE_VDSO) && !mapping->nowhere ?
-			   find_row(code->s, m, address - mapping->bias) : NULL;
+	ret->row = (m->kind == MODULE_FILE || m->kind == MODULE_VDSO) && !mapping->nowhere ? find_row(code->s, m, address - mapping->bias) :
+											     NULL;
 	ret->cfi = m->cfi;
 	ret->generation = space_generation(code->space);
 	return 0;
 }
 
-void space_unwind(struct session *s, struct space *space, const struct stack_copy *copy,
-		  struct stack_walk *walk)
+void space_unwind(struct session *s, struct space *space, const struct stack_copy *copy, struct stack_walk *walk)
 {
 	struct code code = { s, space };
 	struct unwind_source source = { &code, space ? space_generation(space) : 0, find_code };
@@ -400,6 +394,5 @@ void space_unwind(struct session *s, struct space *space, const struct stack_cop
 		walk->cut = 1;
 		return;
 	}
-	walk->count += unwind(all->unwinder, &source, copy, walk->pcs + walk->count,
-			      STACK_MAX_FRAMES - walk->count, &walk->cut);
+	walk->count += unwind(all->unwinder, &source, copy, walk->pcs + walk->count, STACK_MAX_FRAMES - walk->count, &walk->cut);
 }

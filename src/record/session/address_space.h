@@ -20,20 +20,20 @@ struct space;
  * will return to, is given plus one, as if it were a return address. */
 struct stack_walk {
 	uint32_t count;
-	uint32_t kernel;     /* how many of them are the kernel's */
-	uint8_t cut;         /* the outermost callers are missing */
+	uint32_t kernel; /* how many of them are the kernel's */
+	uint8_t cut;     /* the outermost callers are missing */
 	uint64_t pcs[STACK_MAX_FRAMES];
 };
 
 struct space_mapping {
-	int64_t time;          /* ns since the session started */
+	int64_t time; /* ns since the session started */
 	uint64_t address;
 	uint64_t size;
-	uint64_t offset;       /* in the file */
-	const char *path;      /* as the process sees it; "[vdso]", "//anon" ... as perf writes them */
+	uint64_t offset;         /* in the file */
+	const char *path;        /* as the process sees it; "[vdso]", "//anon" ... as perf writes them */
 	const uint8_t *build_id; /* NULL: not told */
 	size_t build_id_size;
-	uint64_t device;       /* 0: not told */
+	uint64_t device; /* 0: not told */
 	uint64_t inode;
 };
 
@@ -52,8 +52,7 @@ void space_map(struct session *s, struct space *space, const struct space_mappin
 /* Appends the callers found in a copy of the stack to `walk`: registers, unwind tables of the
  * mapped files (cached), frame pointers where there are none. Stops at the root, or where
  * nothing more can be found (walk->cut). */
-void space_unwind(struct session *s, struct space *space, const struct stack_copy *copy,
-		  struct stack_walk *walk);
+void space_unwind(struct session *s, struct space *space, const struct stack_copy *copy, struct stack_walk *walk);
 
 /* All spaces of the session. */
 struct spaces;

@@ -12,9 +12,9 @@ struct mapping {
 	uint64_t offset;
 	int64_t time;
 	struct module *module;
-	uint64_t bias;         /* pc - bias = ELF address; set when used is */
-	uint8_t used;          /* a frame lies in it: it has a row */
-	uint8_t nowhere;       /* this part of the file belongs nowhere in memory */
+	uint64_t bias;   /* pc - bias = ELF address; set when used is */
+	uint8_t used;    /* a frame lies in it: it has a row */
+	uint8_t nowhere; /* this part of the file belongs nowhere in memory */
 };
 
 /* Sorted, without overlaps; shared by processes that were forked until one changes it. */
@@ -22,7 +22,7 @@ struct mapping_set {
 	uint32_t refs;
 	uint32_t count;
 	uint32_t cap;
-	uint64_t generation;   /* another one whenever the mappings change, never used twice */
+	uint64_t generation; /* another one whenever the mappings change, never used twice */
 	struct mapping *mappings;
 };
 
@@ -30,7 +30,7 @@ struct space {
 	uint64_t process;
 	uint32_t pid;
 	uint8_t ended;
-	int64_t maps_read;     /* CLOCK_MONOTONIC of the last look at /proc/PID/maps; 0 = never */
+	int64_t maps_read; /* CLOCK_MONOTONIC of the last look at /proc/PID/maps; 0 = never */
 	struct mapping_set *set;
 };
 
@@ -38,7 +38,7 @@ struct spaces {
 	struct idmap by_process; /* uid -> struct space */
 	struct modules *modules;
 	struct unwinder *unwinder; /* made when first needed */
-	uint64_t *ended;         /* uids, the oldest of the last few is dropped next */
+	uint64_t *ended;           /* uids, the oldest of the last few is dropped next */
 	uint64_t ended_count;
 	uint64_t generations;
 };

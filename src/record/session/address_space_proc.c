@@ -29,8 +29,8 @@ static int parse_line(char *line, struct space_mapping *ret)
 	int path = 0;
 
 	line[strcspn(line, "\n")] = '\0';
-	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %x:%x %" SCNu64 " %n", &ret->address, &end,
-		   permissions, &ret->offset, &major_number, &minor_number, &ret->inode, &path) != 7 ||
+	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %x:%x %" SCNu64 " %n", &ret->address, &end, permissions, &ret->offset,
+		   &major_number, &minor_number, &ret->inode, &path) != 7 ||
 	    !path || permissions[2] != 'x' || end <= ret->address)
 		return 0;
 	ret->size = end - ret->address;

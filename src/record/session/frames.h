@@ -10,8 +10,8 @@
 #define STACKS_CUT "[truncated]"
 
 struct stack_frame {
-	uint64_t offset;  /* FRAME.offset */
-	uint32_t module;  /* uid; 0 where nothing was mapped */
+	uint64_t offset; /* FRAME.offset */
+	uint32_t module; /* uid; 0 where nothing was mapped */
 };
 
 /* All frames: number i has the id i + 1. */

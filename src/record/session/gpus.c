@@ -23,10 +23,12 @@ struct gpus {
 
 void gpu_facts_init(struct gpu_facts *facts, const char *uuid)
 {
+	/* clang-format off */
 	*facts = (struct gpu_facts){ .uuid = uuid, .index = GPU_NOT_KNOWN, .memory = GPU_NOT_KNOWN,
 				     .bandwidth = GPU_NOT_KNOWN, .clock = GPU_NOT_KNOWN,
 				     .sm_count = GPU_NOT_KNOWN, .l2 = GPU_NOT_KNOWN, .major = GPU_NOT_KNOWN,
 				     .minor = GPU_NOT_KNOWN, .mig = GPU_NOT_KNOWN, .mps = GPU_NOT_KNOWN };
+	/* clang-format on */
 }
 
 void gpu_uuid_text(const char *prefix, const uint8_t *uuid, char *ret)
@@ -34,8 +36,7 @@ void gpu_uuid_text(const char *prefix, const uint8_t *uuid, char *ret)
 	int at = snprintf(ret, GPU_UUID_TEXT, "%.4s", prefix);
 
 	for (int i = 0; i < 16; i++)
-		at += snprintf(ret + at, (size_t)(GPU_UUID_TEXT - at), "%s%02x",
-			       i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", uuid[i]);
+		at += snprintf(ret + at, (size_t)(GPU_UUID_TEXT - at), "%s%02x", i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", uuid[i]);
 }
 
 static struct gpu *gpu_of(struct session *s, const char *uuid)

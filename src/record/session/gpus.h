@@ -12,9 +12,9 @@ struct session;
 #define GPU_NOT_KNOWN INT64_MIN
 
 struct gpu_facts {
-	const char *uuid;       /* "GPU-...": what makes it the same; as NVML writes it */
-	const char *name;       /* NULL: not known, as the other texts */
-	const char *bus;        /* 0000:06:00.0 */
+	const char *uuid; /* "GPU-...": what makes it the same; as NVML writes it */
+	const char *name; /* NULL: not known, as the other texts */
+	const char *bus;  /* 0000:06:00.0 */
 	const char *chip;
 	/* GPU_NOT_KNOWN where it is not. */
 	int64_t index;

@@ -10,20 +10,20 @@
 #include "record/session/session.h"
 #include "symbol/unwind/cfi.h"
 
-#define MODULE_LIMIT 65536u    /* more are all one */
-#define OPEN_FILES 256u        /* kept open at a time */
-#define DIAGNOSTICS 64u        /* files that are named as missing or replaced */
+#define MODULE_LIMIT 65536u /* more are all one */
+#define OPEN_FILES 256u     /* kept open at a time */
+#define DIAGNOSTICS 64u     /* files that are named as missing or replaced */
 
 struct modules {
 	struct module **made;
 	size_t made_count;
 	size_t made_cap;
-	struct module **settled;   /* by uid - 1 */
+	struct module **settled; /* by uid - 1 */
 	size_t settled_count;
 	size_t settled_cap;
-	struct idmap by_key;       /* hash -> struct module */
-	struct idmap by_build_id;  /* hash -> struct module, settled */
-	uint64_t clock;            /* counts uses */
+	struct idmap by_key;      /* hash -> struct module */
+	struct idmap by_build_id; /* hash -> struct module, settled */
+	uint64_t clock;           /* counts uses */
 	uint32_t open_count;
 	uint32_t diagnostics;
 };
@@ -103,8 +103,8 @@ static int has_key(const struct module *m, const struct module_key *key)
 		return 0;
 	if (key->build_id_size)
 		return m->build_id_told && same_build_id(m, key->build_id, key->build_id_size);
-	return !m->build_id_told && m->device == key->device && m->inode == key->inode &&
-	       strlen(m->path) == key->path_size && memcmp(m->path, key->path, key->path_size) == 0;
+	return !m->build_id_told && m->device == key->device && m->inode == key->inode && strlen(m->path) == key->path_size &&
+	       memcmp(m->path, key->path, key->path_size) == 0;
 }
 
 static struct module *make(struct modules *all, const struct module_key *key, uint64_t hash)
@@ -165,9 +165,9 @@ static int begins(const char *text, const char *with)
 /* Memory without a file that lasts: what runs there was made while running. */
 static int is_anonymous(const char *path)
 {
-	return !path[0] || begins(path, "//anon") || begins(path, "/memfd:") || begins(path, "/SYSV") ||
-	       begins(path, "/dev/zero") || begins(path, "[anon") || begins(path, "[heap]") ||
-	       begins(path, "[stack") || begins(path, "anon_inode:") || begins(path, "/anon_hugepage");
+	return !path[0] || begins(path, "//anon") || begins(path, "/memfd:") || begins(path, "/SYSV") || begins(path, "/dev/zero") ||
+	       begins(path, "[anon") || begins(path, "[heap]") || begins(path, "[stack") || begins(path, "anon_inode:") ||
+	       begins(path, "/anon_hugepage");
 }
 
 static enum module_kind kind_of(const struct space_mapping *mapping)
@@ -186,8 +186,7 @@ static size_t length_without(const char *path, const char *suffix)
 	return length > cut && strcmp(path + length - cut, suffix) == 0 ? length - cut : length;
 }
 
-struct module *modules_of(struct modules *all, const struct space_mapping *mapping,
-			  uint64_t process, uint32_t pid)
+struct module *modules_of(struct modules *all, const struct space_mapping *mapping, uint64_t process, uint32_t pid)
 {
 	struct module_key key = { .kind = kind_of(mapping), .path = mapping->path };
 	struct module *m;
@@ -197,8 +196,7 @@ struct module *modules_of(struct modules *all, const struct space_mapping *mappi
 		key.path = "[jit]";
 		key.path_size = strlen(key.path);
 		key.process = process;
-	} else if (key.kind == MODULE_FILE && mapping->build_id_size &&
-		   mapping->build_id_size <= MODULE_BUILD_ID_LIMIT) {
+	} else if (key.kind == MODULE_FILE && mapping->build_id_size && mapping->build_id_size <= MODULE_BUILD_ID_LIMIT) {
 		key.build_id = mapping->build_id;
 		key.build_id_size = mapping->build_id_size;
 	} else if (key.kind == MODULE_FILE) {
@@ -253,9 +251,9 @@ static void diagnose(struct session *s, struct modules *all, const struct module
 					  "followed by frame pointers only, and it has no names unless a "
 					  "file with its build-id is found" :
 			 why == -ENOEXEC || why == -EBADMSG ?
-				"%s is no ELF file that can be read: stacks through it are followed by frame "
-				"pointers only" :
-				"%s cannot be read here: stacks through it are followed by frame pointers only",
+					  "%s is no ELF file that can be read: stacks through it are followed by frame "
+					  "pointers only" :
+					  "%s cannot be read here: stacks through it are followed by frame pointers only",
 			 m->path);
 }
 
@@ -314,8 +312,7 @@ static struct module *find_same(struct modules *all, const struct module *m)
 	if (!m->build_id_size)
 		return NULL;
 	other = pointer(idmap_get(&all->by_build_id, build_id_hash(m)));
-	return other && other->kind == m->kind && same_build_id(other, m->build_id, m->build_id_size) ?
-		       other : NULL;
+	return other && other->kind == m->kind && same_build_id(other, m->build_id, m->build_id_size) ? other : NULL;
 }
 
 static void share(struct modules *all, struct module *m, struct module *with)

@@ -26,26 +26,26 @@ struct module_segment {
 };
 
 struct module {
-	uint64_t uid;              /* of its row; 0: no frame lies in it so far */
-	enum module_kind kind;     /* settled when uid is */
+	uint64_t uid;               /* of its row; 0: no frame lies in it so far */
+	enum module_kind kind;      /* settled when uid is */
 	enum module_kind mapped_as; /* what the mapping made it look like */
-	struct module *same;       /* another module with the same row; it has the file */
+	struct module *same;        /* another module with the same row; it has the file */
 	struct module *next_same_key;
-	uint64_t process;          /* JIT: uid of the process, else 0 */
-	uint32_t pid;              /* a process that has it mapped, for /proc; 0 = none */
-	uint64_t mapped_start;     /* where, there */
+	uint64_t process;      /* JIT: uid of the process, else 0 */
+	uint32_t pid;          /* a process that has it mapped, for /proc; 0 = none */
+	uint64_t mapped_start; /* where, there */
 	uint64_t mapped_end;
-	char *path;                /* without " (deleted)" */
+	char *path; /* without " (deleted)" */
 	uint8_t build_id[MODULE_BUILD_ID_LIMIT];
 	size_t build_id_size;
-	uint8_t build_id_told;     /* by the kernel or the agent: a file must have the same */
-	uint8_t unusable;          /* there is no file, or not the right one: not tried again */
-	uint64_t device;           /* 0 = not told */
+	uint8_t build_id_told; /* by the kernel or the agent: a file must have the same */
+	uint8_t unusable;      /* there is no file, or not the right one: not tried again */
+	uint64_t device;       /* 0 = not told */
 	uint64_t inode;
-	uint64_t file_size;        /* of the file that was opened */
-	int64_t file_changed;      /* its mtime, ns */
-	struct elf_file *file;     /* open; NULL: not, or closed again */
-	struct cfi *cfi;           /* unwind tables, as far as they were needed */
+	uint64_t file_size;    /* of the file that was opened */
+	int64_t file_changed;  /* its mtime, ns */
+	struct elf_file *file; /* open; NULL: not, or closed again */
+	struct cfi *cfi;       /* unwind tables, as far as they were needed */
 	uint64_t last_used;
 	uint32_t segment_count;
 	struct module_segment segments[MODULE_SEGMENTS];
@@ -55,8 +55,7 @@ struct modules *modules_new(void);
 void modules_free(struct modules *all);
 
 /* The module of a mapping; NULL only without memory. `pid` has it mapped (0 = ask nobody). */
-struct module *modules_of(struct modules *all, const struct space_mapping *mapping,
-			  uint64_t process, uint32_t pid);
+struct module *modules_of(struct modules *all, const struct space_mapping *mapping, uint64_t process, uint32_t pid);
 /* One that stands for no file: "[kernel]" and the like. */
 struct module *modules_named(struct modules *all, enum module_kind kind, const char *name);
 

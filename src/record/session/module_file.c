@@ -42,8 +42,7 @@ static void take_segments(struct module *m, Elf *elf)
 
 		if (!gelf_getphdr(elf, (int)i, &phdr) || phdr.p_type != PT_LOAD)
 			continue;
-		m->segments[m->segment_count++] =
-			(struct module_segment){ phdr.p_offset, phdr.p_filesz, phdr.p_vaddr };
+		m->segments[m->segment_count++] = (struct module_segment){ phdr.p_offset, phdr.p_filesz, phdr.p_vaddr };
 	}
 }
 
@@ -57,8 +56,7 @@ enum reached {
 };
 
 /* Whether the file is the one that was mapped. */
-static int is_it(const struct module *m, const struct elf_file *file, const struct stat *st,
-		 enum reached reached)
+static int is_it(const struct module *m, const struct elf_file *file, const struct stat *st, enum reached reached)
 {
 	const uint8_t *id;
 	size_t size = elf_file_build_id(file, &id);
@@ -69,8 +67,7 @@ static int is_it(const struct module *m, const struct elf_file *file, const stru
 		return (uint64_t)st->st_size == m->file_size && changed_at(st) == m->file_changed;
 	if (reached == BY_PROCESS)
 		return m->inode && m->device == st->st_dev && m->inode == st->st_ino;
-	return reached == BY_MAPPING || !m->inode || m->inode == st->st_ino ||
-	       (reached == BY_PATH && m->device != st->st_dev);
+	return reached == BY_MAPPING || !m->inode || m->inode == st->st_ino || (reached == BY_PATH && m->device != st->st_dev);
 }
 
 static void accept_file(struct module *m, struct elf_file *file, const struct stat *st)
@@ -148,8 +145,8 @@ int module_open(struct module *m)
 		r = last;
 	if (!m->pid)
 		return r;
-	snprintf(path, sizeof(path), "/proc/%u/map_files/%llx-%llx", m->pid,
-		 (unsigned long long)m->mapped_start, (unsigned long long)m->mapped_end);
+	snprintf(path, sizeof(path), "/proc/%u/map_files/%llx-%llx", m->pid, (unsigned long long)m->mapped_start,
+		 (unsigned long long)m->mapped_end);
 	if (try_path(m, path, BY_MAPPING) == 0)
 		return 0;
 	/* The program itself can be opened without privileges even when its file is gone. */

@@ -40,8 +40,10 @@ int tree_read_stat(const char *path, struct tree_stat *ret)
 		return -ESRCH;
 	text[n] = '\0';
 	fields = strrchr(text, ')'); /* the name before it may contain anything */
-	if (!fields || sscanf(fields, ") %c %" SCNu32 " %*d %*d %*d %*d %" SCNu64 " %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d "
-			      "%*d %" SCNu64, &ret->state, &ret->parent, &ret->flags, &ret->start) != 4)
+	if (!fields || sscanf(fields,
+			      ") %c %" SCNu32 " %*d %*d %*d %*d %" SCNu64 " %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d "
+			      "%*d %" SCNu64,
+			      &ret->state, &ret->parent, &ret->flags, &ret->start) != 4)
 		return -ESRCH;
 	return 0;
 }
@@ -51,7 +53,10 @@ static int add_thread(struct tree *tree, uint32_t pid, uint32_t tid, const struc
 	if (!ARRAY_ROOM(tree->threads, tree->count, tree->cap, 1))
 		return -ENOMEM;
 	tree->threads[tree->count++] = (struct tree_thread){
-		.pid = pid, .tid = tid, .parent = stat->parent, .start = stat->start,
+		.pid = pid,
+		.tid = tid,
+		.parent = stat->parent,
+		.start = stat->start,
 		.ended = stat->state == 'Z' || stat->state == 'X',
 	};
 	return 0;

@@ -8,9 +8,9 @@
 struct tree_thread {
 	uint32_t pid;
 	uint32_t tid;
-	uint32_t parent;  /* of the process */
-	uint64_t start;   /* ticks since boot */
-	uint8_t ended;    /* a zombie: the first thread, others may live */
+	uint32_t parent; /* of the process */
+	uint64_t start;  /* ticks since boot */
+	uint8_t ended;   /* a zombie: the first thread, others may live */
 };
 
 struct tree {
@@ -23,7 +23,7 @@ struct tree {
 struct tree_stat {
 	char state;
 	uint32_t parent;
-	uint64_t flags;   /* the kernel's PF_ bits */
+	uint64_t flags; /* the kernel's PF_ bits */
 	uint64_t start;
 };
 int tree_read_stat(const char *path, struct tree_stat *ret);

@@ -74,8 +74,7 @@ static void mark_attached(struct roster_life *life, unsigned origin, int64_t now
 
 /* Whether the life perf knows is the one that attaches. An exec between the two may not have been
  * read yet: then the name is another, or an agent has this life already. */
-static int is_same_life(const struct roster_life *life, unsigned origin, int64_t now,
-			const char *comm)
+static int is_same_life(const struct roster_life *life, unsigned origin, int64_t now, const char *comm)
 {
 	if (!life || life->attached || life->perf_over || life->start > now)
 		return 0;
@@ -86,8 +85,7 @@ static int is_same_life(const struct roster_life *life, unsigned origin, int64_t
 	return 1;
 }
 
-uint64_t roster_attach(struct session *s, uint32_t pid, int64_t now, unsigned origin,
-		       const char *comm)
+uint64_t roster_attach(struct session *s, uint32_t pid, int64_t now, unsigned origin, const char *comm)
 {
 	struct roster *roster = &s->roster;
 	struct roster_life *life;
@@ -129,9 +127,8 @@ struct roster_life *roster_by_uid(struct session *s, uint64_t uid)
 
 static uint32_t life_row(const struct roster_life *life, int64_t end, int64_t *v)
 {
-	uint32_t present = 1u << COLUMN_PROCESS_UID | 1u << COLUMN_PROCESS_PID |
-			   1u << COLUMN_PROCESS_INNER_PID | 1u << COLUMN_PROCESS_START |
-			   1u << COLUMN_PROCESS_END | 1u << COLUMN_PROCESS_ORIGIN;
+	uint32_t present = 1u << COLUMN_PROCESS_UID | 1u << COLUMN_PROCESS_PID | 1u << COLUMN_PROCESS_INNER_PID |
+			   1u << COLUMN_PROCESS_START | 1u << COLUMN_PROCESS_END | 1u << COLUMN_PROCESS_ORIGIN;
 
 	v[COLUMN_PROCESS_UID] = (int64_t)life->uid;
 	v[COLUMN_PROCESS_PID] = life->pid;
@@ -162,8 +159,7 @@ static uint32_t thread_row(struct session *s, const struct roster_thread *t, int
 	v[COLUMN_THREAD_INNER_TID] = t->inner_tid;
 	v[COLUMN_THREAD_START] = t->start;
 	v[COLUMN_THREAD_END] = end > t->start ? end : t->start;
-	v[COLUMN_THREAD_NAME] = (int64_t)report_string(s->writer, t->name,
-						       strnlen(t->name, sizeof(t->name)));
+	v[COLUMN_THREAD_NAME] = (int64_t)report_string(s->writer, t->name, strnlen(t->name, sizeof(t->name)));
 	return session_priority(t->priority, v, BITS_TO(COLUMN_THREAD_NAME));
 }
 
@@ -208,8 +204,7 @@ static void retire_thread(struct session *s, struct roster_thread *t, int told)
 }
 
 /* The thread is gone; its row is written when no ring can tell of it any more. */
-static void end_thread(struct session *s, struct roster_life *life, struct roster_thread *t,
-		       int64_t end)
+static void end_thread(struct session *s, struct roster_life *life, struct roster_thread *t, int64_t end)
 {
 	struct roster *roster = &s->roster;
 
@@ -292,16 +287,14 @@ static void end_life(struct session *s, struct roster_life *life, int64_t end, i
 }
 
 /* An agent's life that perf's events have just come to, or NULL. Under the lock. */
-static struct roster_life *find_attached(struct roster *roster, uint32_t pid, int64_t time,
-					 unsigned birth)
+static struct roster_life *find_attached(struct roster *roster, uint32_t pid, int64_t time, unsigned birth)
 {
 	struct roster_life *found = NULL;
 
 	for (struct roster_life *l = roster->waiting ? roster->lives : NULL; l; l = l->next) {
 		if (l->pid != pid || !l->attached || l->perf_sees || l->attached_at < time)
 			continue;
-		if (l->origin == WIRE_ORIGIN_LATE ||
-		    (l->origin == WIRE_ORIGIN_FORK) == (birth == BORN_FORK))
+		if (l->origin == WIRE_ORIGIN_LATE || (l->origin == WIRE_ORIGIN_FORK) == (birth == BORN_FORK))
 			found = !found || l->attached_at < found->attached_at ? l : found;
 	}
 	return found;
@@ -472,8 +465,7 @@ static void name_thread(const struct roster_life *life, struct roster_thread *t)
 		snprintf(t->name, sizeof(t->name), "%.15s", comm);
 }
 
-static struct roster_thread *new_thread(struct session *s, struct roster_life *life, uint32_t tid,
-					int64_t start)
+static struct roster_thread *new_thread(struct session *s, struct roster_life *life, uint32_t tid, int64_t start)
 {
 	struct roster_thread *t = calloc(1, sizeof(*t));
 
@@ -495,8 +487,7 @@ static struct roster_thread *new_thread(struct session *s, struct roster_life *l
 	return t;
 }
 
-struct roster_thread *roster_thread(struct session *s, struct roster_life *life, uint32_t tid,
-				    int64_t time)
+struct roster_thread *roster_thread(struct session *s, struct roster_life *life, uint32_t tid, int64_t time)
 {
 	struct roster_thread *t = thread_in(&s->roster, life->uid, tid);
 
@@ -519,8 +510,7 @@ static void back_to_life(struct roster *roster, struct roster_life *life, struct
 	link_thread(life, t);
 }
 
-struct roster_thread *roster_ring_opened(struct session *s, uint64_t process, uint32_t tid,
-					 uint32_t inner_tid, int64_t start)
+struct roster_thread *roster_ring_opened(struct session *s, uint64_t process, uint32_t tid, uint32_t inner_tid, int64_t start)
 {
 	struct roster_life *life = roster_by_uid(s, process);
 	struct roster_thread *t = life ? thread_in(&s->roster, process, tid) : NULL;
@@ -584,8 +574,7 @@ static void provisional_thread(struct session *s, const struct roster_thread *t)
 	int64_t values[TABLE_MAX_COLUMNS];
 
 	if (!t->ring_open)
-		report_append_provisional(s->tables[TABLE_THREAD], values,
-					  thread_row(s, t, t->ended ? t->end : s->now, values));
+		report_append_provisional(s->tables[TABLE_THREAD], values, thread_row(s, t, t->ended ? t->end : s->now, values));
 }
 
 void roster_provisional(struct session *s)
@@ -599,8 +588,7 @@ void roster_provisional(struct session *s)
 	pthread_mutex_unlock(&s->roster.lock);
 	for (struct roster_life *l = first; l; l = l->next) {
 		if (!l->attached && is_told(&s->roster, l))
-			report_append_provisional(s->tables[TABLE_PROCESS], values,
-						  life_row(l, l->perf_over ? l->end : s->now, values));
+			report_append_provisional(s->tables[TABLE_PROCESS], values, life_row(l, l->perf_over ? l->end : s->now, values));
 		for (struct roster_thread *t = l->threads; t; t = t->next)
 			if (t->used || is_told(&s->roster, l))
 				provisional_thread(s, t);

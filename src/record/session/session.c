@@ -22,8 +22,8 @@ int session_row(struct session *s, enum table_id table, const int64_t *values, u
 	return report_append(s->tables[table], values, present);
 }
 
-void session_event_row(struct session *s, struct traced_thread *t, struct report_track *track,
-		       const int64_t *values, uint32_t present, unsigned events)
+void session_event_row(struct session *s, struct traced_thread *t, struct report_track *track, const int64_t *values, uint32_t present,
+		       unsigned events)
 {
 	int r = track ? report_append(track, values, present) : -ENOMEM;
 
@@ -76,8 +76,7 @@ void session_meta(struct session *s, const char *key, const char *text, const in
 	v[COLUMN_META_NUMBER] = number ? *number : 0;
 	v[COLUMN_META_APART] = 1;
 	session_row(s, TABLE_META, v,
-		    1u << COLUMN_META_KEY | 1u << COLUMN_META_VALUE | 1u << COLUMN_META_APART |
-		    (number ? 1u << COLUMN_META_NUMBER : 0));
+		    1u << COLUMN_META_KEY | 1u << COLUMN_META_VALUE | 1u << COLUMN_META_APART | (number ? 1u << COLUMN_META_NUMBER : 0));
 }
 
 void session_fact(struct session *s, const char *key, int64_t number)
@@ -88,14 +87,12 @@ void session_fact(struct session *s, const char *key, int64_t number)
 	session_meta(s, key, text, &number);
 }
 
-struct report_track *session_track(struct session *s, enum table_id table, enum track_kind kind,
-				   uint64_t process, uint64_t thread, uint64_t domain,
-				   uint32_t depth)
+struct report_track *session_track(struct session *s, enum table_id table, enum track_kind kind, uint64_t process, uint64_t thread,
+				   uint64_t domain, uint32_t depth)
 {
 	uint32_t id = s->next_track + 1;
 	int64_t values[TABLE_MAX_COLUMNS];
-	uint32_t present = 1u << COLUMN_TRACK_ID | 1u << COLUMN_TRACK_KIND |
-			   1u << COLUMN_TRACK_PROCESS | 1u << COLUMN_TRACK_DEPTH |
+	uint32_t present = 1u << COLUMN_TRACK_ID | 1u << COLUMN_TRACK_KIND | 1u << COLUMN_TRACK_PROCESS | 1u << COLUMN_TRACK_DEPTH |
 			   1u << COLUMN_TRACK_DOMAIN;
 
 	if (id > SESSION_MAX_TRACKS)
@@ -113,12 +110,11 @@ struct report_track *session_track(struct session *s, enum table_id table, enum 
 	return report_track(s->writer, table, id);
 }
 
-void session_diagnose(struct session *s, enum diagnostic_source source, int severity,
-		      uint64_t process, const char *format, ...)
+void session_diagnose(struct session *s, enum diagnostic_source source, int severity, uint64_t process, const char *format, ...)
 {
 	int64_t values[TABLE_MAX_COLUMNS];
-	uint32_t present = 1u << COLUMN_DIAGNOSTIC_TIME | 1u << COLUMN_DIAGNOSTIC_SOURCE |
-			   1u << COLUMN_DIAGNOSTIC_SEVERITY | 1u << COLUMN_DIAGNOSTIC_TEXT;
+	uint32_t present = 1u << COLUMN_DIAGNOSTIC_TIME | 1u << COLUMN_DIAGNOSTIC_SOURCE | 1u << COLUMN_DIAGNOSTIC_SEVERITY |
+			   1u << COLUMN_DIAGNOSTIC_TEXT;
 	char text[1024];
 	va_list args;
 
@@ -141,22 +137,17 @@ static void count_loss(struct session *s, enum loss_reason reason, uint64_t coun
 	case LOSS_UNMATCHED_POP:
 	case LOSS_UNMATCHED_END:
 	case LOSS_STACK_CUT:
-	case LOSS_DETAIL:
-		return;
+	case LOSS_DETAIL: return;
 	case LOSS_GPU_SAMPLES:
-	case LOSS_GPU_SWITCHES:
-		s->gpu_lost += count;
-		return;
-	default:
-		s->dropped += count;
+	case LOSS_GPU_SWITCHES: s->gpu_lost += count; return;
+	default: s->dropped += count;
 	}
 }
 
 static int loss_row(struct session *s, uint64_t process, uint64_t thread, enum loss_reason reason, uint64_t count)
 {
 	int64_t values[TABLE_MAX_COLUMNS];
-	uint32_t present = 1u << COLUMN_LOSS_TIME | 1u << COLUMN_LOSS_PROCESS |
-			   1u << COLUMN_LOSS_REASON | 1u << COLUMN_LOSS_COUNT;
+	uint32_t present = 1u << COLUMN_LOSS_TIME | 1u << COLUMN_LOSS_PROCESS | 1u << COLUMN_LOSS_REASON | 1u << COLUMN_LOSS_COUNT;
 
 	values[COLUMN_LOSS_TIME] = s->now;
 	values[COLUMN_LOSS_PROCESS] = (int64_t)process;
@@ -168,8 +159,7 @@ static int loss_row(struct session *s, uint64_t process, uint64_t thread, enum l
 	return session_row(s, TABLE_LOSS, values, present);
 }
 
-void session_loss(struct session *s, uint64_t process, uint64_t thread, enum loss_reason reason,
-		  uint64_t count)
+void session_loss(struct session *s, uint64_t process, uint64_t thread, enum loss_reason reason, uint64_t count)
 {
 	if (!count)
 		return;

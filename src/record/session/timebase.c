@@ -83,8 +83,7 @@ int64_t timebase_convert_slow(struct timebase *t, uint64_t stamp)
 	if (t->fine.count && ticks < t->fine.snapshots[0].ticks && t->coarse.count > 1)
 		map = &t->coarse;
 	raw = clock_map_to_raw(map, ticks);
-	if (map == &t->fine && map->count > 1 && map->last + 1 < map->count &&
-	    map->snapshots[map->last].ticks <= ticks)
+	if (map == &t->fine && map->count > 1 && map->last + 1 < map->count && map->snapshots[map->last].ticks <= ticks)
 		cache_segment(t, map->last);
 	return raw - t->start;
 }

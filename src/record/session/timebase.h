@@ -17,8 +17,8 @@
 struct timebase {
 	struct clock_map fine;
 	struct clock_map coarse;
-	int64_t start;      /* MONOTONIC_RAW of time 0 */
-	int64_t last_kept;  /* raw time of the last coarse snapshot */
+	int64_t start;     /* MONOTONIC_RAW of time 0 */
+	int64_t last_kept; /* raw time of the last coarse snapshot */
 	int use_tsc;
 	uint64_t now_ticks; /* of the last snapshot */
 	/* The segment used last: raw = seg_raw + (ticks - seg_ticks) * seg_mult >> 32
@@ -50,8 +50,7 @@ static inline int64_t timebase_convert(struct timebase *t, uint64_t ticks)
 	uint64_t delta = ticks - t->seg_ticks;
 
 	if (__builtin_expect(delta < t->seg_width, 1))
-		return t->seg_raw + (int64_t)((unsigned __int128)delta * t->seg_mult >> 32) -
-		       t->start;
+		return t->seg_raw + (int64_t)((unsigned __int128)delta * t->seg_mult >> 32) - t->start;
 	return timebase_convert_slow(t, ticks);
 }
 

@@ -166,8 +166,8 @@ static void tell_slow(struct triggers *t, const struct trigger_slow *slow, int64
 	struct trigger_message message = { .kind = TRIGGER_SLOW };
 	double median = (double)trigger_median(slow);
 
-	snprintf(message.text, sizeof(message.text), "'%.120s' %s %.3f ms, %.1f times its median of %.3f ms",
-		 slow->name.wanted->range, what, (double)duration / 1e6, (double)duration / median, median / 1e6);
+	snprintf(message.text, sizeof(message.text), "'%.120s' %s %.3f ms, %.1f times its median of %.3f ms", slow->name.wanted->range,
+		 what, (double)duration / 1e6, (double)duration / median, median / 1e6);
 	pull(t, &message);
 }
 

@@ -21,7 +21,7 @@ enum trigger_kind { TRIGGER_COMMAND, TRIGGER_SIGNAL, TRIGGER_MARK, TRIGGER_SLOW,
 
 struct trigger_message {
 	uint32_t kind;
-	char text[252];     /* what happened */
+	char text[252]; /* what happened */
 };
 
 struct trigger_name {
@@ -44,7 +44,7 @@ struct triggers {
 	int fd;
 	int64_t last_check;
 	int64_t last_renewal;
-	uint32_t unheard;   /* messages that found the pipe full */
+	uint32_t unheard; /* messages that found the pipe full */
 	struct trigger_name marks[FLIGHT_NAMES];
 	uint32_t mark_count;
 	struct trigger_slow slow[FLIGHT_NAMES];

@@ -12,11 +12,11 @@ struct profile_options;
 
 /* A program asks for the window to open or close: from the drain thread to the other. */
 struct capture_message {
-	uint32_t request;   /* enum capture_request */
-	uint32_t source;    /* enum capture_source */
-	uint64_t owner;     /* ring_owner() of the thread that asks */
-	uint64_t ticks;     /* when */
-	uint64_t step;      /* CAPTURE_STEP: its number, as the agent counts */
+	uint32_t request; /* enum capture_request */
+	uint32_t source;  /* enum capture_source */
+	uint64_t owner;   /* ring_owner() of the thread that asks */
+	uint64_t ticks;   /* when */
+	uint64_t step;    /* CAPTURE_STEP: its number, as the agent counts */
 };
 
 /* Names of ranges that came while another was waited for, by the drain thread. */
@@ -24,7 +24,7 @@ struct capture_message {
 struct window_seen {
 	char names[WINDOW_SEEN][96];
 	uint32_t count;
-	uint32_t more;      /* there were others */
+	uint32_t more; /* there were others */
 };
 void window_saw(struct window_seen *seen, const char *name, size_t size);
 
@@ -32,8 +32,8 @@ void window_saw(struct window_seen *seen, const char *name, size_t size);
 #define WINDOW_SPANS 1000u
 struct window_span {
 	int64_t start;
-	int64_t end;        /* 0: it is open */
-	uint64_t cycle;     /* --schedule: from 0, as steps */
+	int64_t end;    /* 0: it is open */
+	uint64_t cycle; /* --schedule: from 0, as steps */
 	uint64_t step;
 };
 /* At the end: facts of the report about each. */

@@ -13,7 +13,7 @@
 
 /* A stack waiting for the call it belongs to. */
 struct written_stack {
-	uint64_t time;        /* ticks; of the call */
+	uint64_t time; /* ticks; of the call */
 	uint32_t pieces_left;
 	int whole;
 	uint64_t registers[ARCH_DWARF_REGISTERS];
@@ -75,8 +75,7 @@ static void drop_own_frames(const struct traced_process *p, struct stack_walk *w
 	walk->count -= ours;
 }
 
-uint64_t call_stack_take(struct session *s, struct traced_process *p, struct traced_thread *t, uint64_t time,
-			 uint32_t depth)
+uint64_t call_stack_take(struct session *s, struct traced_process *p, struct traced_thread *t, uint64_t time, uint32_t depth)
 {
 	struct space *space = space_of(s, p->uid, p->info.pid);
 	struct written_stack *w = t->stack;

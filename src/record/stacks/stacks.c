@@ -41,13 +41,13 @@ struct stacks {
 	uint32_t frame_count;
 	uint32_t frame_cap;
 	struct hash_index frame_index;
-	struct node *nodes;         /* by id - 1 */
+	struct node *nodes; /* by id - 1 */
 	uint32_t node_count;
 	uint32_t node_cap;
 	struct hash_index node_index;
-	uint32_t cut_frame;         /* 0: not made yet */
-	uint32_t kernel_module;     /* uid; 0: none yet */
-	uint8_t full;               /* it has been said that there are too many */
+	uint32_t cut_frame;     /* 0: not made yet */
+	uint32_t kernel_module; /* uid; 0: none yet */
+	uint8_t full;           /* it has been said that there are too many */
 	struct cached_frame cache[CACHE_SIZE];
 	struct known_stack known[KNOWN_SIZE];
 };
@@ -178,8 +178,7 @@ static uint32_t frame_of(struct session *s, struct stacks *all, struct space *sp
 	struct cached_frame *cached = &all->cache[mix(pc, 1) & (CACHE_SIZE - 1)];
 	struct stack_frame frame;
 
-	if (cached->pc == pc && cached->frame &&
-	    cached->generation == (space ? space_generation(space) : KERNEL_GENERATION))
+	if (cached->pc == pc && cached->frame && cached->generation == (space ? space_generation(space) : KERNEL_GENERATION))
 		return cached->frame;
 	frame = find_frame(s, all, space, pc);
 	cached->frame = frame_id(s, all, &frame);
@@ -204,12 +203,13 @@ static void say_full(struct session *s, struct stacks *all)
 	all->full = 1;
 	session_diagnose(s, SOURCE_RECORDER, DIAGNOSTIC_WARNING, 0,
 			 "there are more than %u distinct places or %u distinct stacks (or no memory for them): "
-			 "new ones are cut where they leave those known", FRAME_LIMIT, NODE_LIMIT);
+			 "new ones are cut where they leave those known",
+			 FRAME_LIMIT, NODE_LIMIT);
 }
 
 /* The node of one place, called from `parent`; 0 when there is no more room. */
-static uint32_t add_frame(struct session *s, struct stacks *all, struct space *space,
-			  const struct stack_walk *walk, uint32_t i, uint32_t parent)
+static uint32_t add_frame(struct session *s, struct stacks *all, struct space *space, const struct stack_walk *walk, uint32_t i,
+			  uint32_t parent)
 {
 	uint32_t frame = frame_of(s, all, i < walk->kernel ? NULL : space, instruction(walk, i));
 	uint32_t node = frame ? node_id(s, all, parent, frame) : 0;
@@ -220,8 +220,7 @@ static uint32_t add_frame(struct session *s, struct stacks *all, struct space *s
 }
 
 /* All but the place that was executing. Returns whether there was room for all; *ret is as far as it came. */
-static int intern_callers(struct session *s, struct stacks *all, struct space *space,
-			  const struct stack_walk *walk, uint32_t *ret)
+static int intern_callers(struct session *s, struct stacks *all, struct space *space, const struct stack_walk *walk, uint32_t *ret)
 {
 	uint32_t frame, next;
 
@@ -253,8 +252,7 @@ uint64_t stacks_intern(struct session *s, struct space *space, const struct stac
 	XXH128_hash_t hash;
 	uint32_t node;
 
-	if (!all || !space || !walk->count || walk->count > STACK_MAX_FRAMES ||
-	    walk->kernel > walk->count)
+	if (!all || !space || !walk->count || walk->count > STACK_MAX_FRAMES || walk->kernel > walk->count)
 		return 0;
 	/* A function is called from few places, and interrupted anywhere. */
 	hash = callers_hash(space, walk);

@@ -18,8 +18,8 @@ void symbol_rows_symbol(void *context, const struct namer_symbol *symbol)
 {
 	struct symbol_rows *rows = context;
 	struct report_writer *w = rows->writer;
-	uint32_t present = BIT(COLUMN_SYMBOL_ID) | BIT(COLUMN_SYMBOL_MODULE) | BIT(COLUMN_SYMBOL_NAME) |
-			   BIT(COLUMN_SYMBOL_OFFSET) | BIT(COLUMN_SYMBOL_SOURCE);
+	uint32_t present = BIT(COLUMN_SYMBOL_ID) | BIT(COLUMN_SYMBOL_MODULE) | BIT(COLUMN_SYMBOL_NAME) | BIT(COLUMN_SYMBOL_OFFSET) |
+			   BIT(COLUMN_SYMBOL_SOURCE);
 	int64_t values[TABLE_MAX_COLUMNS];
 
 	values[COLUMN_SYMBOL_ID] = (int64_t)symbol->id;
@@ -40,9 +40,7 @@ void symbol_rows_symbol(void *context, const struct namer_symbol *symbol)
 
 void symbol_rows_frame(void *context, uint32_t frame, uint64_t symbol)
 {
-	const int64_t values[TABLE_MAX_COLUMNS] = { [COLUMN_FRAME_SYMBOL_FRAME] = frame,
-						    [COLUMN_FRAME_SYMBOL_SYMBOL] = (int64_t)symbol };
+	const int64_t values[TABLE_MAX_COLUMNS] = { [COLUMN_FRAME_SYMBOL_FRAME] = frame, [COLUMN_FRAME_SYMBOL_SYMBOL] = (int64_t)symbol };
 
-	append(context, TABLE_FRAME_SYMBOL, values,
-	       BIT(COLUMN_FRAME_SYMBOL_FRAME) | BIT(COLUMN_FRAME_SYMBOL_SYMBOL));
+	append(context, TABLE_FRAME_SYMBOL, values, BIT(COLUMN_FRAME_SYMBOL_FRAME) | BIT(COLUMN_FRAME_SYMBOL_SYMBOL));
 }

@@ -28,7 +28,7 @@ struct symbolizing {
 	const struct symbolize_request *request;
 	struct known_module *modules; /* by uid */
 	size_t module_limit;
-	struct namer_frame *frames;   /* by id, as far as they are to be named: module 0 for the others */
+	struct namer_frame *frames; /* by id, as far as they are to be named: module 0 for the others */
 	size_t frame_limit;
 	uint64_t frame_rows;
 	uint64_t last_symbol;
@@ -52,8 +52,7 @@ static int take_module(void *context, const int64_t *values, uint32_t present)
 	m = &s->modules[values[COLUMN_MODULE_UID]];
 	m->kind = (enum module_kind)values[COLUMN_MODULE_KIND];
 	m->path = report_text(s->report, (uint64_t)values[COLUMN_MODULE_PATH], NULL);
-	m->build_id_size = build_id_from_text(
-		report_text(s->report, (uint64_t)values[COLUMN_MODULE_BUILD_ID], NULL), m->build_id);
+	m->build_id_size = build_id_from_text(report_text(s->report, (uint64_t)values[COLUMN_MODULE_BUILD_ID], NULL), m->build_id);
 	(void)present;
 	return 0;
 }
@@ -72,9 +71,9 @@ static int take_frame(void *context, const int64_t *values, uint32_t present)
 		return 0;
 	if ((present >> COLUMN_FRAME_MODULE & 1) && valid(values[COLUMN_FRAME_MODULE], s->module_limit) &&
 	    can_have_names(&s->modules[values[COLUMN_FRAME_MODULE]]))
-		s->frames[values[COLUMN_FRAME_ID]] = (struct namer_frame){
-			(uint64_t)values[COLUMN_FRAME_OFFSET], (uint32_t)values[COLUMN_FRAME_MODULE],
-			(uint32_t)values[COLUMN_FRAME_ID] };
+		s->frames[values[COLUMN_FRAME_ID]] = (struct namer_frame){ (uint64_t)values[COLUMN_FRAME_OFFSET],
+									   (uint32_t)values[COLUMN_FRAME_MODULE],
+									   (uint32_t)values[COLUMN_FRAME_ID] };
 	return 0;
 }
 
@@ -82,8 +81,7 @@ static int take_name(void *context, const int64_t *values, uint32_t present)
 {
 	struct symbolizing *s = context;
 
-	if (valid(values[COLUMN_FRAME_SYMBOL_FRAME], s->frame_limit) &&
-	    (present >> COLUMN_FRAME_SYMBOL_SYMBOL & 1) && !s->request->all)
+	if (valid(values[COLUMN_FRAME_SYMBOL_FRAME], s->frame_limit) && (present >> COLUMN_FRAME_SYMBOL_SYMBOL & 1) && !s->request->all)
 		s->frames[values[COLUMN_FRAME_SYMBOL_FRAME]].module = 0;
 	return 0;
 }
@@ -120,8 +118,7 @@ static bool describe(void *context, uint32_t module, struct namer_module *ret)
 	const struct symbolizing *s = context;
 	const struct known_module *m = &s->modules[module];
 
-	*ret = (struct namer_module){ .kind = m->kind, .path = m->path, .build_id = m->build_id,
-				      .build_id_size = m->build_id_size };
+	*ret = (struct namer_module){ .kind = m->kind, .path = m->path, .build_id = m->build_id, .build_id_size = m->build_id_size };
 	return true;
 }
 
@@ -171,10 +168,12 @@ static size_t collect(struct symbolizing *s)
 static int add_names(struct symbolizing *s, struct symbolize_result *ret, struct error *err)
 {
 	const struct symbolize_request *q = s->request;
+	/* clang-format off */
 	struct namer namer = { .context = s, .describe = describe, .symbol = symbol_rows_symbol,
 			       .frame = symbol_rows_frame, .trouble = trouble, .left = left, .folders = q->folders,
 			       .kallsyms = same_boot(s->report) ? KALLSYMS_PATH : NULL,
 			       .last_symbol = s->last_symbol };
+	/* clang-format on */
 	int rc;
 
 	TRY(report_extend_begin(&s->rows.writer, s->report, q->output, q->overwrite, err));

@@ -10,10 +10,10 @@
 
 struct symbolize_request {
 	const char *report;
-	const char *output;   /* may be the report itself */
+	const char *output; /* may be the report itself */
 	bool overwrite;
-	bool all;             /* frames that have names as well */
-	const char *folders;  /* with debug files: "folder:folder", or NULL */
+	bool all;            /* frames that have names as well */
+	const char *folders; /* with debug files: "folder:folder", or NULL */
 	/* One call for each thing that is in the way of a name; `text` is half a sentence. */
 	void (*tell)(void *context, const char *text);
 	/* And one for each file with frames that still have no name; build_id is "" where it has none. */
@@ -22,9 +22,9 @@ struct symbolize_request {
 };
 
 struct symbolize_result {
-	uint64_t frames;      /* in the report */
-	uint64_t looked_at;   /* that had no name, or all */
-	uint64_t named;       /* of these */
+	uint64_t frames;    /* in the report */
+	uint64_t looked_at; /* that had no name, or all */
+	uint64_t named;     /* of these */
 };
 
 /* The report is as before when this fails. Nothing is written when nothing was found and output is the report itself. */

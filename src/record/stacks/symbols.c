@@ -28,8 +28,9 @@ static bool describe(void *context, uint32_t uid, struct namer_module *ret)
 	if (uid > modules_count(n->modules))
 		return false;
 	m = modules_at(n->modules, uid - 1);
-	*ret = (struct namer_module){ .kind = m->kind, .path = m->path, .build_id = m->build_id,
-				      .build_id_size = m->build_id_size, .pid = m->pid };
+	*ret = (struct namer_module){
+		.kind = m->kind, .path = m->path, .build_id = m->build_id, .build_id_size = m->build_id_size, .pid = m->pid
+	};
 	if (m->kind == MODULE_FILE || m->kind == MODULE_VDSO)
 		ret->file = module_file(n->session, n->modules, m);
 	return true;
@@ -46,8 +47,10 @@ static void trouble(void *context, const char *text)
 void stacks_resolve(struct session *s, const char *debug_folders)
 {
 	struct naming naming = { .rows = { .writer = s->writer }, .session = s, .modules = spaces_modules(s) };
+	/* clang-format off */
 	struct namer namer = { .context = &naming, .describe = describe, .symbol = symbol_rows_symbol,
 			       .frame = symbol_rows_frame, .trouble = trouble, .folders = debug_folders, .kallsyms = KALLSYMS_PATH };
+	/* clang-format on */
 	uint32_t count;
 	const struct stack_frame *known = stacks_frames(s, &count);
 	struct namer_frame *frames = known && naming.modules ? calloc(count + 1, sizeof(*frames)) : NULL;

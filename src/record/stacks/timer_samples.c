@@ -20,7 +20,7 @@ struct timer_samples {
 	struct record_sample open;
 	int is_open;
 	int64_t time;
-	uint32_t left;          /* pieces still to come */
+	uint32_t left; /* pieces still to come */
 	uint8_t *stack;
 	size_t size;
 	size_t cap;
@@ -76,8 +76,7 @@ static void finish_sample(struct session *s, struct traced_process *p, struct tr
 }
 
 /* Most likely spent where the last sample was; nowhere, where the thread had none. */
-static void write_rest(struct session *s, struct traced_process *p, struct traced_thread *t,
-		       const struct record_sample *rest, int64_t time)
+static void write_rest(struct session *s, struct traced_process *p, struct traced_thread *t, const struct record_sample *rest, int64_t time)
 {
 	struct timer_samples *m = t->timer_samples;
 
@@ -100,8 +99,7 @@ static int append(struct timer_samples *m, const uint8_t *bytes, size_t size)
 	return 0;
 }
 
-int timer_samples_add(struct session *s, struct traced_process *p, struct traced_thread *t,
-		      const uint8_t *bytes, size_t size, int64_t time)
+int timer_samples_add(struct session *s, struct traced_process *p, struct traced_thread *t, const uint8_t *bytes, size_t size, int64_t time)
 {
 	struct record_sample piece;
 	struct timer_samples *m;

@@ -9,8 +9,8 @@
 #include "record/session/session.h"
 
 /* One record: a sample, or a piece of its stack. -EBADMSG when no agent writes such a thing. */
-int timer_samples_add(struct session *s, struct traced_process *p, struct traced_thread *t,
-		      const uint8_t *bytes, size_t size, int64_t time);
+int timer_samples_add(struct session *s, struct traced_process *p, struct traced_thread *t, const uint8_t *bytes, size_t size,
+		      int64_t time);
 /* The thread ends: no further piece will come. */
 void timer_samples_close(struct session *s, struct traced_process *p, struct traced_thread *t);
 

@@ -151,8 +151,7 @@ int report_copy(struct report *r, const char *path, int overwrite, const struct 
 
 	if (rc == 0) {
 		rc = copy_rows(&copy);
-		rc = rc < 0 ? error_set_errno(err, -rc, "cannot write %s", path)
-			    : finish_file(w, err);
+		rc = rc < 0 ? error_set_errno(err, -rc, "cannot write %s", path) : finish_file(w, err);
 		if (rc < 0)
 			output_unlink(w, w->part_path);
 	}

@@ -14,12 +14,12 @@ struct cut {
 	struct report_writer *w;
 	int from_fd;
 	int64_t from;
-	int number;          /* rows of a track are numbered anew */
+	int number; /* rows of a track are numbered anew */
 	struct entry *old;
 	size_t old_count;
 	struct buf raw;
 	struct scratch scratch;
-	int64_t *values;     /* columns of one set */
+	int64_t *values; /* columns of one set */
 	uint8_t *nulls;
 };
 
@@ -50,8 +50,8 @@ static int read_block(struct cut *c, uint64_t offset, struct block_header *h)
 	TRY(buf_reserve(&c->raw, span));
 	TRY(output_read(c->from_fd, c->raw.data, span, offset));
 	c->raw.len = span;
-	return block_peek((const uint8_t *)c->raw.data, span, h) == 0 &&
-	       block_sound((const uint8_t *)c->raw.data, h, c->w->seed) ? 0 : -EIO;
+	return block_peek((const uint8_t *)c->raw.data, span, h) == 0 && block_sound((const uint8_t *)c->raw.data, h, c->w->seed) ? 0 :
+																    -EIO;
 }
 
 /* The number that the next row of its track gets. */
@@ -267,12 +267,8 @@ static int copy_blocks(struct cut *c)
 		for (to = from + 1; to < c->old_count && c->old[to].offset == c->old[from].offset;)
 			to++;
 		switch (how_much(c, c->old + from, to - from)) {
-		case 1:
-			r = copy_whole(c, c->old + from, to - from);
-			break;
-		case 2:
-			r = cut_block(c, c->old + from, to - from);
-			break;
+		case 1: r = copy_whole(c, c->old + from, to - from); break;
+		case 2: r = cut_block(c, c->old + from, to - from); break;
 		}
 	}
 	return r;
@@ -289,8 +285,7 @@ struct place_before {
 
 static int copy_alive(struct report_writer *w, int from_fd, int64_t from, int number, struct place_before *before)
 {
-	struct cut c = { .w = w, .from_fd = from_fd, .from = from, .number = number, .old = before->entries,
-			 .old_count = before->count };
+	struct cut c = { .w = w, .from_fd = from_fd, .from = from, .number = number, .old = before->entries, .old_count = before->count };
 	int r;
 
 	w->entries = NULL;
@@ -369,8 +364,7 @@ static int open_cut(struct report_writer *w, const char *path, int overwrite, st
 	return output_open(w, NULL, 0, err);
 }
 
-int report_writer_cut(struct report_writer *w, const char *path, int overwrite, int64_t from, int64_t *ret_from,
-		      struct error *err)
+int report_writer_cut(struct report_writer *w, const char *path, int overwrite, int64_t from, int64_t *ret_from, struct error *err)
 {
 	struct place_before before = leave_place(w);
 	int r, old = w->fd;

@@ -91,8 +91,7 @@ static int begin(struct report_writer *w, struct report *r, const struct footer 
 	return rc;
 }
 
-int report_extend_begin(struct report_writer **ret, struct report *r, const char *path, int overwrite,
-			struct error *err)
+int report_extend_begin(struct report_writer **ret, struct report *r, const char *path, int overwrite, struct error *err)
 {
 	struct report_writer *w;
 	struct footer footer;

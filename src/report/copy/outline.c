@@ -16,7 +16,7 @@ struct outline {
 	struct detail_span {
 		uint32_t track;
 		int64_t time_min, time_max;
-	} *details; /* groups that level 0 has, in order */
+	} * details; /* groups that level 0 has, in order */
 	size_t detail_count;
 	uint64_t from, to; /* the block copied last: where it was, where it is */
 	uint64_t left_out; /* rows */
@@ -66,8 +66,7 @@ static int copy_block(struct outline *o, uint64_t offset)
 
 	if (o->to && o->from == offset)
 		return 0;
-	if (offset > o->r->size || block_peek(o->r->map + offset, o->r->size - offset, &h) < 0 ||
-	    block_span(&h) > o->r->size - offset)
+	if (offset > o->r->size || block_peek(o->r->map + offset, o->r->size - offset, &h) < 0 || block_span(&h) > o->r->size - offset)
 		return -EBADMSG;
 	o->from = offset;
 	o->to = w->size;

@@ -42,8 +42,7 @@ static int lock_part(const char *part_path, struct error *err)
 		return error_set_errno(err, errno, "cannot open %s", part_path);
 	if (flock(fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK) {
 		close(fd);
-		return error_set(err, EBUSY, "%s is still being recorded; stop that recording first",
-				 part_path);
+		return error_set(err, EBUSY, "%s is still being recorded; stop that recording first", part_path);
 	}
 	return fd;
 }
@@ -58,8 +57,7 @@ static void remove_part(const char *part_path)
 	free(journal);
 }
 
-int report_recover(const char *part_path, int overwrite, char *ret_path, size_t path_size,
-		   struct error *err)
+int report_recover(const char *part_path, int overwrite, char *ret_path, size_t path_size, struct error *err)
 {
 	char room[4096];
 

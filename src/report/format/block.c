@@ -48,8 +48,7 @@ static int ratio_allowed(uint64_t raw, uint64_t stored)
 }
 
 /* Appends the payload, compressed if it then is smaller; returns the bytes stored. */
-static int64_t append_payload(struct buf *out, const void *payload, size_t size, ZSTD_CCtx *cctx,
-			      int *ret_compressed)
+static int64_t append_payload(struct buf *out, const void *payload, size_t size, ZSTD_CCtx *cctx, int *ret_compressed)
 {
 	size_t bound, packed;
 
@@ -57,8 +56,7 @@ static int64_t append_payload(struct buf *out, const void *payload, size_t size,
 	if (cctx && size >= COMPRESS_MIN) {
 		bound = ZSTD_compressBound(size);
 		TRY(buf_reserve(out, bound));
-		packed = ZSTD_compressCCtx(cctx, out->data + out->len, bound, payload, size,
-					   COMPRESS_LEVEL);
+		packed = ZSTD_compressCCtx(cctx, out->data + out->len, bound, payload, size, COMPRESS_LEVEL);
 		if (!ZSTD_isError(packed) && packed < size && ratio_allowed(size, packed)) {
 			out->len += packed;
 			*ret_compressed = 1;
@@ -69,8 +67,7 @@ static int64_t append_payload(struct buf *out, const void *payload, size_t size,
 	return (int64_t)size;
 }
 
-int block_append(struct buf *out, struct block_header *h, const void *payload, size_t size,
-		 ZSTD_CCtx *cctx, uint64_t seed)
+int block_append(struct buf *out, struct block_header *h, const void *payload, size_t size, ZSTD_CCtx *cctx, uint64_t seed)
 {
 	static const char padding[8];
 	size_t start = out->len;
@@ -93,8 +90,9 @@ int block_append(struct buf *out, struct block_header *h, const void *payload, s
 
 void block_skip(struct block_header *h, uint64_t span, uint64_t seed)
 {
-	*h = (struct block_header){ .magic = BLOCK_MAGIC, .kind = BLOCK_SKIP, .flags = BLOCK_META,
-				    .size = span - sizeof(*h), .raw_size = span - sizeof(*h) };
+	*h = (struct block_header){
+		.magic = BLOCK_MAGIC, .kind = BLOCK_SKIP, .flags = BLOCK_META, .size = span - sizeof(*h), .raw_size = span - sizeof(*h)
+	};
 	h->checksum = block_checksum(h, NULL, seed);
 }
 
@@ -110,8 +108,7 @@ int block_peek(const uint8_t *at, uint64_t left, struct block_header *ret)
 	memcpy(ret, at, sizeof(*ret));
 	if (ret->magic != BLOCK_MAGIC || ret->size > left - sizeof(*ret) || block_span(ret) > left)
 		return -EBADMSG;
-	if (ret->flags & BLOCK_COMPRESSED ? !ratio_allowed(ret->raw_size, ret->size)
-					  : ret->raw_size != ret->size)
+	if (ret->flags & BLOCK_COMPRESSED ? !ratio_allowed(ret->raw_size, ret->size) : ret->raw_size != ret->size)
 		return -EBADMSG;
 	return 0;
 }
@@ -121,8 +118,7 @@ int block_sound(const uint8_t *at, const struct block_header *h, uint64_t seed)
 	return h->checksum == block_checksum(h, at + sizeof(*h), seed);
 }
 
-int block_payload(const uint8_t *at, const struct block_header *h, const uint8_t **ret,
-		  uint8_t **ret_owned)
+int block_payload(const uint8_t *at, const struct block_header *h, const uint8_t **ret, uint8_t **ret_owned)
 {
 	uint8_t *raw;
 	size_t n;

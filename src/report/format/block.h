@@ -19,8 +19,7 @@ int file_header_sound(const struct file_header *h);
 /* Appends header, payload and padding to `out`. The caller has filled what describes
  * the content; sizes, magic and checksum are filled here. With `cctx` the payload is
  * compressed where that pays. */
-int block_append(struct buf *out, struct block_header *h, const void *payload, size_t size,
-		 ZSTD_CCtx *cctx, uint64_t seed);
+int block_append(struct buf *out, struct block_header *h, const void *payload, size_t size, ZSTD_CCtx *cctx, uint64_t seed);
 
 /* The header in place of `span` bytes of blocks that were given up; what follows it is not looked at. */
 void block_skip(struct block_header *h, uint64_t span, uint64_t seed);
@@ -36,7 +35,6 @@ int block_peek(const uint8_t *at, uint64_t left, struct block_header *ret);
 int block_sound(const uint8_t *at, const struct block_header *h, uint64_t seed);
 
 /* The payload, decompressed into *ret_owned (to be freed) where it is compressed. */
-int block_payload(const uint8_t *at, const struct block_header *h, const uint8_t **ret,
-		  uint8_t **ret_owned);
+int block_payload(const uint8_t *at, const struct block_header *h, const uint8_t **ret, uint8_t **ret_owned);
 
 #endif

@@ -148,8 +148,7 @@ struct columns_wanted {
 	struct cursor data;
 };
 
-static int find_columns(const struct set_view *set, unsigned first, unsigned count,
-			struct columns_wanted *ret)
+static int find_columns(const struct set_view *set, unsigned first, unsigned count, struct columns_wanted *ret)
 {
 	struct cursor c = set->columns;
 	struct column_head skipped;
@@ -159,8 +158,7 @@ static int find_columns(const struct set_view *set, unsigned first, unsigned cou
 	for (unsigned i = 0; i < TABLE_MAX_COLUMNS && r == 0; i++) {
 		if (!(set->head.present >> i & 1))
 			continue;
-		r = parse_column(&c, i >= first && i < first + count ? &ret->head[i - first] : &skipped,
-				 set->head.rows, &offset);
+		r = parse_column(&c, i >= first && i < first + count ? &ret->head[i - first] : &skipped, set->head.rows, &offset);
 	}
 	if (r == 0 && offset != cursor_left(&c))
 		r = -EBADMSG;
@@ -192,30 +190,25 @@ static int unpack(struct scratch *s, const uint8_t *bytes, uint64_t size, uint8_
 }
 
 /* The n bytes of a plane, in the file or unpacked into `room`. */
-static int load_plane(struct scratch *s, const struct cursor *data, const struct plane_head *p,
-		      uint8_t *room, uint32_t n, const uint8_t **ret)
+static int load_plane(struct scratch *s, const struct cursor *data, const struct plane_head *p, uint8_t *room, uint32_t n,
+		      const uint8_t **ret)
 {
 	const uint8_t *bytes = data->at + p->offset;
 
 	*ret = room;
 	switch (p->method) {
-	case PLANE_RAW:
-		*ret = bytes;
-		return p->size == n ? 0 : -EBADMSG;
+	case PLANE_RAW: *ret = bytes; return p->size == n ? 0 : -EBADMSG;
 	case PLANE_CONST:
 		if (p->size != 1)
 			return -EBADMSG;
 		memset(room, bytes[0], n);
 		return 0;
-	case PLANE_ZSTD:
-		return unpack(s, bytes, p->size, room, n);
-	default:
-		return -EBADMSG;
+	case PLANE_ZSTD: return unpack(s, bytes, p->size, room, n);
+	default: return -EBADMSG;
 	}
 }
 
-static void join_planes(const uint8_t **p, unsigned planes, uint64_t base, uint64_t *restrict out,
-			uint32_t n)
+static void join_planes(const uint8_t **p, unsigned planes, uint64_t base, uint64_t *restrict out, uint32_t n)
 {
 	const uint8_t *restrict a = p[0], *restrict b = p[1], *restrict c = p[2], *restrict d;
 
@@ -235,15 +228,13 @@ static void join_planes(const uint8_t **p, unsigned planes, uint64_t base, uint6
 	}
 }
 
-static int load_values(struct scratch *s, const struct cursor *data, const struct column_head *h,
-		       uint64_t *out, uint32_t n)
+static int load_values(struct scratch *s, const struct cursor *data, const struct column_head *h, uint64_t *out, uint32_t n)
 {
 	const uint8_t *planes[8] = { NULL };
 	int r = 0;
 
 	for (unsigned p = 0; p < h->planes && r == 0; p++)
-		r = load_plane(s, data, &h->plane[p], s->planes + (size_t)p * SET_MAX_ROWS, n,
-			       &planes[p]);
+		r = load_plane(s, data, &h->plane[p], s->planes + (size_t)p * SET_MAX_ROWS, n, &planes[p]);
 	if (r < 0)
 		return r;
 	if (h->planes)
@@ -254,8 +245,7 @@ static int load_values(struct scratch *s, const struct cursor *data, const struc
 	return 0;
 }
 
-static int load_delta(struct scratch *s, const struct cursor *data, const struct column_head *h,
-		      uint64_t *out, uint32_t n)
+static int load_delta(struct scratch *s, const struct cursor *data, const struct column_head *h, uint64_t *out, uint32_t n)
 {
 	uint64_t value = (uint64_t)h->first;
 
@@ -266,8 +256,7 @@ static int load_delta(struct scratch *s, const struct cursor *data, const struct
 	return 0;
 }
 
-static int load_dict(struct scratch *s, const struct cursor *data, const struct column_head *h,
-		     uint64_t *out, uint32_t n)
+static int load_dict(struct scratch *s, const struct cursor *data, const struct column_head *h, uint64_t *out, uint32_t n)
 {
 	struct cursor c = { h->dict_at, data->at, 0 };
 	uint64_t values[DICT_MAX] = { 0 }, previous = 0, worst = 0;
@@ -283,31 +272,24 @@ static int load_dict(struct scratch *s, const struct cursor *data, const struct 
 }
 
 /* Columns that stand by themselves. */
-static int load_column(struct scratch *s, const struct cursor *data, const struct column_head *h,
-		       uint64_t *out)
+static int load_column(struct scratch *s, const struct cursor *data, const struct column_head *h, uint64_t *out)
 {
 	switch (h->transform) {
 	case TRANSFORM_CONST:
-	case TRANSFORM_PLAIN:
-		return load_values(s, data, h, out, h->count);
-	case TRANSFORM_DELTA:
-		return load_delta(s, data, h, out, h->count);
-	case TRANSFORM_DICT:
-		return load_dict(s, data, h, out, h->count);
-	default:
-		return -EBADMSG;
+	case TRANSFORM_PLAIN: return load_values(s, data, h, out, h->count);
+	case TRANSFORM_DELTA: return load_delta(s, data, h, out, h->count);
+	case TRANSFORM_DICT: return load_dict(s, data, h, out, h->count);
+	default: return -EBADMSG;
 	}
 }
 
 /* Starts and ends are told by each other: gap, duration, gap, duration ... */
-static int load_span(struct scratch *s, const struct columns_wanted *w, uint32_t n, int want_end,
-		     uint64_t *out)
+static int load_span(struct scratch *s, const struct columns_wanted *w, uint32_t n, int want_end, uint64_t *out)
 {
 	const struct column_head *gap = &w->head[0], *duration = &w->head[1];
 	uint64_t *other = s->values, at = (uint64_t)gap->first;
 
-	if (gap->transform != TRANSFORM_GAP || duration->transform != TRANSFORM_DURATION ||
-	    gap->has_nulls || duration->has_nulls)
+	if (gap->transform != TRANSFORM_GAP || duration->transform != TRANSFORM_DURATION || gap->has_nulls || duration->has_nulls)
 		return -EBADMSG;
 	TRY(load_values(s, &w->data, gap, out + 1, n - 1));
 	TRY(load_values(s, &w->data, duration, other, n));
@@ -322,8 +304,7 @@ static int load_span(struct scratch *s, const struct columns_wanted *w, uint32_t
 }
 
 /* Spreads the dense values over the rows that have one. */
-static int spread(struct scratch *s, const struct columns_wanted *w, uint32_t rows,
-		  int64_t *values, uint8_t *nulls)
+static int spread(struct scratch *s, const struct columns_wanted *w, uint32_t rows, int64_t *values, uint8_t *nulls)
 {
 	const struct column_head *h = &w->head[0];
 	const uint8_t *bitmap;
@@ -343,8 +324,7 @@ static int spread(struct scratch *s, const struct columns_wanted *w, uint32_t ro
 	return 0;
 }
 
-int decode_column(struct scratch *s, const struct set_view *set, unsigned column, int64_t *values,
-		  uint8_t *nulls)
+int decode_column(struct scratch *s, const struct set_view *set, unsigned column, int64_t *values, uint8_t *nulls)
 {
 	const struct table_schema *schema = table_schema(set->head.table);
 	uint32_t rows = set->head.rows;
@@ -366,6 +346,5 @@ int decode_column(struct scratch *s, const struct set_view *set, unsigned column
 		return spread(s, &w, rows, values, nulls);
 	if (nulls)
 		memset(nulls, 0, rows);
-	return is_span ? load_span(s, &w, rows, (int)column, (uint64_t *)values)
-		       : load_column(s, &w.data, &w.head[0], (uint64_t *)values);
+	return is_span ? load_span(s, &w, rows, (int)column, (uint64_t *)values) : load_column(s, &w.data, &w.head[0], (uint64_t *)values);
 }

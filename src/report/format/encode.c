@@ -150,8 +150,7 @@ static void extract_plane(const struct encoder *e, uint32_t n, unsigned plane, i
 			out[i] = (uint8_t)(wide[i] >> shift);
 }
 
-static void subtract_base(struct encoder *e, const uint64_t *values, uint32_t n, uint64_t base,
-			  int is_narrow)
+static void subtract_base(struct encoder *e, const uint64_t *values, uint32_t n, uint64_t base, int is_narrow)
 {
 	uint32_t *restrict narrow = e->narrow;
 
@@ -164,8 +163,7 @@ static void subtract_base(struct encoder *e, const uint64_t *values, uint32_t n,
 }
 
 /* The n values (e->work, or a column as it is), `r` being their range, as planes. */
-static void put_planes(struct encoder *e, const uint64_t *values, uint32_t n, struct range r,
-		       int compress)
+static void put_planes(struct encoder *e, const uint64_t *values, uint32_t n, struct range r, int compress)
 {
 	unsigned planes = planes_for(r);
 
@@ -180,8 +178,7 @@ static void put_planes(struct encoder *e, const uint64_t *values, uint32_t n, st
 }
 
 /* work = a - b, and its range in the same pass. */
-static struct range load_difference(struct encoder *e, const int64_t *restrict a,
-				    const int64_t *restrict b, uint32_t n)
+static struct range load_difference(struct encoder *e, const int64_t *restrict a, const int64_t *restrict b, uint32_t n)
 {
 	struct range r = { n ? INT64_MAX : 0, n ? INT64_MIN : 0 };
 	uint64_t *restrict work = e->work;
@@ -255,8 +252,7 @@ static void put_deltas(struct encoder *e, const int64_t *v, uint32_t n, int comp
 }
 
 /* The transform needing the fewest planes; a dictionary where it beats both. */
-static void put_free_column(struct encoder *e, const int64_t *v, uint32_t n, struct range plain,
-			    int compress)
+static void put_free_column(struct encoder *e, const int64_t *v, uint32_t n, struct range plain, int compress)
 {
 	struct range delta = plain;
 	unsigned plain_planes = planes_for(plain), delta_planes = plain_planes;
@@ -280,24 +276,21 @@ static void put_free_column(struct encoder *e, const int64_t *v, uint32_t n, str
 	put_planes(e, (const uint64_t *)v, n, plain, compress);
 }
 
-static void put_gaps(struct encoder *e, const int64_t *start, const int64_t *end, uint32_t n,
-		     int compress)
+static void put_gaps(struct encoder *e, const int64_t *start, const int64_t *end, uint32_t n, int compress)
 {
 	put_byte(&e->head, TRANSFORM_GAP);
 	put_zigzag(&e->head, start[0]);
 	put_planes(e, e->work, n - 1, load_difference(e, start + 1, end, n - 1), compress);
 }
 
-static void put_durations(struct encoder *e, const int64_t *start, const int64_t *end, uint32_t n,
-			  int compress)
+static void put_durations(struct encoder *e, const int64_t *start, const int64_t *end, uint32_t n, int compress)
 {
 	put_byte(&e->head, TRANSFORM_DURATION);
 	put_planes(e, e->work, n, load_difference(e, end, start, n), compress);
 }
 
 /* Which rows have the column, one bit each. The bitmap's own head precedes the values'. */
-static void put_null_bitmap(struct encoder *e, const struct set_rows *rows, unsigned column,
-			    int compress)
+static void put_null_bitmap(struct encoder *e, const struct set_rows *rows, unsigned column, int compress)
 {
 	uint32_t n = rows->head.rows, size = (n + 7) / 8;
 

@@ -10,7 +10,7 @@
 
 #define FILE_MAGIC "SONDE\r\n\x1a"
 #define JOURNAL_MAGIC "SONDEJ\r\n"
-#define BLOCK_MAGIC 0x4b4c4253u /* "SBLK" */
+#define BLOCK_MAGIC 0x4b4c4253u  /* "SBLK" */
 #define FOOTER_MAGIC 0x444e4553u /* "SEND" */
 
 /* Also the journal's header, with its own magic and the .part's id. */
@@ -32,7 +32,7 @@ enum block_kind {
 	BLOCK_BLOBS = 3,   /* the same layout, bytes */
 	BLOCK_DIRECTORY = 4,
 	BLOCK_FOOTER = 5,
-	BLOCK_SKIP = 6, /* blocks that were given up: only the header counts */
+	BLOCK_SKIP = 6,  /* blocks that were given up: only the header counts */
 	BLOCK_ABSENT = 7 /* in a directory: a group whose rows are not in the file, only its level 0 is */
 };
 
@@ -47,9 +47,9 @@ struct block_header {
 	uint8_t kind;
 	uint8_t table; /* of the only row set; 0 where there are several */
 	uint16_t flags;
-	uint32_t segment; /* journal: generation, low 32 bits */
-	uint32_t items;   /* row sets, strings or blobs inside */
-	uint64_t size;    /* payload bytes in the file, without the padding to 8 */
+	uint32_t segment;  /* journal: generation, low 32 bits */
+	uint32_t items;    /* row sets, strings or blobs inside */
+	uint64_t size;     /* payload bytes in the file, without the padding to 8 */
 	uint64_t raw_size; /* payload bytes after decompression */
 	uint64_t first;    /* GROUP: rows; STRINGS, BLOBS: lowest id */
 	uint64_t last;     /* GROUP: track of the only set; STRINGS, BLOBS: highest id */
@@ -86,12 +86,12 @@ enum set_flags {
 
 /* How the non-null values of a column are stored. */
 enum transform {
-	TRANSFORM_CONST = 0,    /* one value */
-	TRANSFORM_PLAIN = 1,    /* distance from the smallest */
-	TRANSFORM_DELTA = 2,    /* difference to the value before */
-	TRANSFORM_DICT = 3,     /* index into up to 256 values */
-	TRANSFORM_GAP = 4,      /* start of a span: distance from the end of the one before */
-	TRANSFORM_DURATION = 5, /* end of a span: distance from its start */
+	TRANSFORM_CONST = 0,       /* one value */
+	TRANSFORM_PLAIN = 1,       /* distance from the smallest */
+	TRANSFORM_DELTA = 2,       /* difference to the value before */
+	TRANSFORM_DICT = 3,        /* index into up to 256 values */
+	TRANSFORM_GAP = 4,         /* start of a span: distance from the end of the one before */
+	TRANSFORM_DURATION = 5,    /* end of a span: distance from its start */
 	TRANSFORM_HAS_NULLS = 0x80 /* a bitmap of the rows precedes, then another of the above */
 };
 

@@ -15,13 +15,13 @@
 /* What is said about a row set before its columns. */
 struct set_head {
 	uint8_t table;
-	uint8_t flags;     /* enum set_flags */
+	uint8_t flags; /* enum set_flags */
 	uint32_t track;
-	uint64_t first;    /* index of the first row in its track */
+	uint64_t first; /* index of the first row in its track */
 	uint32_t rows;
 	int64_t time_min;
 	int64_t time_max;
-	uint32_t present;  /* columns with any value */
+	uint32_t present; /* columns with any value */
 };
 
 /* The rows to encode. Columns are dense: nulls take no place in them. */
@@ -72,7 +72,6 @@ struct scratch {
 void scratch_release(struct scratch *s);
 
 /* Decodes a column into values[rows], and nulls[rows] unless that is NULL. */
-int decode_column(struct scratch *s, const struct set_view *set, unsigned column, int64_t *values,
-		  uint8_t *nulls);
+int decode_column(struct scratch *s, const struct set_view *set, unsigned column, int64_t *values, uint8_t *nulls);
 
 #endif

@@ -6,8 +6,7 @@
 #include "base/cleanup.h"
 #include "report/read/internal.h"
 
-static int find_set(struct report *r, const struct place *p, enum table_id table,
-		    struct set_view *ret)
+static int find_set(struct report *r, const struct place *p, enum table_id table, struct set_view *ret)
 {
 	const struct block_ref *b = &r->blocks[p->block];
 	struct cursor c;
@@ -24,8 +23,7 @@ static int find_set(struct report *r, const struct place *p, enum table_id table
 }
 
 /* The rows from `skip` on, by way of room for all of them. */
-static int decode_tail(struct scratch *s, const struct set_view *set, unsigned column,
-		       uint32_t skip, int64_t *values, uint8_t *nulls)
+static int decode_tail(struct scratch *s, const struct set_view *set, unsigned column, uint32_t skip, int64_t *values, uint8_t *nulls)
 {
 	uint32_t rows = set->head.rows;
 	int64_t *all = malloc(rows * (sizeof(*all) + 1));
@@ -44,8 +42,7 @@ static int decode_tail(struct scratch *s, const struct set_view *set, unsigned c
 	return rc;
 }
 
-int report_column(const struct report *report, enum table_id table, size_t group, unsigned column,
-		  int64_t *values, uint8_t *nulls)
+int report_column(const struct report *report, enum table_id table, size_t group, unsigned column, int64_t *values, uint8_t *nulls)
 {
 	/* the content is constant to callers; what is loaded on the way is guarded */
 	struct report *r = (struct report *)(uintptr_t)report;
@@ -61,8 +58,7 @@ int report_column(const struct report *report, enum table_id table, size_t group
 	s = reader_scratch_take(r);
 	if (!s)
 		return -ENOMEM;
-	rc = p->skip ? decode_tail(s, &set, column, p->skip, values, nulls)
-		     : decode_column(s, &set, column, values, nulls);
+	rc = p->skip ? decode_tail(s, &set, column, p->skip, values, nulls) : decode_column(s, &set, column, values, nulls);
 	reader_scratch_give(r, s);
 	return rc;
 }

@@ -9,14 +9,12 @@
 #include "report/write/detail.h"
 #include "report/read/internal.h"
 
-int index_block(struct report *r, const uint8_t *base, uint64_t size, uint64_t offset,
-		uint32_t *ret)
+int index_block(struct report *r, const uint8_t *base, uint64_t size, uint64_t offset, uint32_t *ret)
 {
 	struct block_ref *last = r->block_count ? &r->blocks[r->block_count - 1] : NULL;
 
 	if (!last || last->at != base + offset) {
-		if (r->block_count >= UINT32_MAX ||
-		    !ARRAY_ROOM(r->blocks, r->block_count, r->block_capacity, 1))
+		if (r->block_count >= UINT32_MAX || !ARRAY_ROOM(r->blocks, r->block_count, r->block_capacity, 1))
 			return -ENOMEM;
 		last = &r->blocks[r->block_count++];
 		memset(last, 0, sizeof(*last));
@@ -74,8 +72,7 @@ static int ids_possible(const struct text_store *s, const struct entry *e, uint6
 	uint64_t low = e->kind == BLOCK_STRINGS ? 0 : s->items && s->lowest < e->first ? s->lowest : e->first;
 	uint64_t high = e->last < s->limit ? s->limit - 1 : e->last;
 
-	return e->items && e->items <= left * MAX_RATIO + RATIO_ALLOWANCE && e->first &&
-	       e->first <= e->last && e->last < UINT32_MAX &&
+	return e->items && e->items <= left * MAX_RATIO + RATIO_ALLOWANCE && e->first && e->first <= e->last && e->last < UINT32_MAX &&
 	       (high - low) / 16 <= s->items + e->items + (1u << 20);
 }
 
@@ -87,12 +84,10 @@ int index_texts(struct report *r, uint32_t block, const struct entry *e)
 
 	if (!ids_possible(s, e, r->blocks[block].left)) {
 		reader_damage(r);
-		reader_note(r, "a damaged block of %s was skipped",
-			    e->kind == BLOCK_STRINGS ? "strings" : "blobs");
+		reader_note(r, "a damaged block of %s was skipped", e->kind == BLOCK_STRINGS ? "strings" : "blobs");
 		return 0;
 	}
-	in_order = !(e->flags & BLOCK_LATE) &&
-		   (!s->ordered_count || s->ordered[s->ordered_count - 1].last < e->first);
+	in_order = !(e->flags & BLOCK_LATE) && (!s->ordered_count || s->ordered[s->ordered_count - 1].last < e->first);
 	if (in_order ? !ARRAY_ROOM(s->ordered, s->ordered_count, s->ordered_capacity, 1) :
 		       !ARRAY_ROOM(s->late, s->late_count, s->late_capacity, 1))
 		return -ENOMEM;
@@ -146,8 +141,9 @@ static int index_absent(struct report *r, const struct entry *e)
 	added = LIST_ADD(t->absent, t->absent_count);
 	if (!added)
 		return -ENOMEM;
-	*added = (struct report_group){ .track = e->track, .rows = e->items, .time_min = e->time_min,
-							      .time_max = e->time_max, .segment = e->segment };
+	*added = (struct report_group){
+		.track = e->track, .rows = e->items, .time_min = e->time_min, .time_max = e->time_max, .segment = e->segment
+	};
 	return 0;
 }
 
@@ -249,8 +245,7 @@ static int walk_payload(struct directory_walk *w, const uint8_t *payload, uint64
 	return rc;
 }
 
-int directory_walk(struct report *r, const struct footer *footer, directory_fn take, void *context,
-		   struct error *err)
+int directory_walk(struct report *r, const struct footer *footer, directory_fn take, void *context, struct error *err)
 {
 	struct directory_walk w = { .report = r, .take = take, .context = context };
 	const uint8_t *payload;
@@ -259,8 +254,7 @@ int directory_walk(struct report *r, const struct footer *footer, directory_fn t
 	int rc;
 
 	if (footer->directory_offset % 8 || footer->directory_offset > r->size ||
-	    block_peek(r->map + footer->directory_offset, r->size - footer->directory_offset, &h) < 0 ||
-	    h.kind != BLOCK_DIRECTORY ||
+	    block_peek(r->map + footer->directory_offset, r->size - footer->directory_offset, &h) < 0 || h.kind != BLOCK_DIRECTORY ||
 	    !block_sound(r->map + footer->directory_offset, &h, r->seed))
 		return error_set(err, EBADMSG, "its directory is damaged");
 	rc = block_payload(r->map + footer->directory_offset, &h, &payload, &owned);

@@ -98,17 +98,16 @@ struct report {
 	struct text_store strings;
 	struct text_store blobs;
 	uint64_t unknown_groups;
-	struct buf notes;        /* texts, each ended by a NUL */
+	struct buf notes; /* texts, each ended by a NUL */
 	size_t note_count;
-	_Atomic uint32_t damage; /* parts skipped because they could not be read */
+	_Atomic uint32_t damage;   /* parts skipped because they could not be read */
 	_Atomic uint64_t unpacked; /* bytes kept of what lies packed in the file */
-	pthread_mutex_t lock; /* scratch list, notes, loading of blocks */
+	pthread_mutex_t lock;      /* scratch list, notes, loading of blocks */
 	struct scratch *scratch;
 };
 
 /* Opens what is in memory; both pieces stay the caller's and must outlive the reader. */
-int report_open_memory(struct report **ret, const void *data, size_t size, const void *journal,
-		       size_t journal_size, struct error *err);
+int report_open_memory(struct report **ret, const void *data, size_t size, const void *journal, size_t journal_size, struct error *err);
 
 /* reader.c */
 void reader_damage(struct report *r);
@@ -124,15 +123,13 @@ void reader_scratch_give(struct report *r, struct scratch *s);
 
 /* index.c: what is where */
 /* Adds a block; -ENOMEM. Entries of the same block share it. */
-int index_block(struct report *r, const uint8_t *base, uint64_t size, uint64_t offset,
-		uint32_t *ret);
+int index_block(struct report *r, const uint8_t *base, uint64_t size, uint64_t offset, uint32_t *ret);
 int index_group(struct report *r, uint32_t block, const struct entry *entry, uint32_t skip);
 int index_texts(struct report *r, uint32_t block, const struct entry *entry);
 int index_directory(struct report *r, const struct footer *footer, struct error *err);
 /* Gives every row of the directory in turn; goes on while the result is 0. */
 typedef int (*directory_fn)(struct report *r, const struct entry *entry, void *context);
-int directory_walk(struct report *r, const struct footer *footer, directory_fn take, void *context,
-		   struct error *err);
+int directory_walk(struct report *r, const struct footer *footer, directory_fn take, void *context, struct error *err);
 
 /* scan.c: files without a directory, and journals */
 int scan_file(struct report *r, uint64_t from);

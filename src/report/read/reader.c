@@ -90,8 +90,7 @@ int reader_take_room(struct report *r, uint64_t bytes)
 	return 0;
 }
 
-static int check_block(struct report *r, struct block_ref *b, struct block_header *h,
-		       const uint8_t **payload, uint8_t **owned)
+static int check_block(struct report *r, struct block_ref *b, struct block_header *h, const uint8_t **payload, uint8_t **owned)
 {
 	TRY(block_peek(b->at, b->left, h));
 	if (!block_sound(b->at, h, r->seed))
@@ -125,14 +124,12 @@ int reader_load(struct report *r, uint32_t block)
 		owned = NULL;
 	}
 	if (state == BLOCK_UNKNOWN)
-		atomic_store_explicit(&b->state, rc == 0 ? BLOCK_GOOD : BLOCK_BAD,
-				      memory_order_release);
+		atomic_store_explicit(&b->state, rc == 0 ? BLOCK_GOOD : BLOCK_BAD, memory_order_release);
 	pthread_mutex_unlock(&r->lock);
 	free(owned);
 	if (rc < 0 && state == BLOCK_UNKNOWN) {
 		reader_damage(r);
-		reader_note(r, "a damaged block at byte %llu was skipped",
-			    (unsigned long long)b->offset);
+		reader_note(r, "a damaged block at byte %llu was skipped", (unsigned long long)b->offset);
 	}
 	return rc;
 }
@@ -189,8 +186,7 @@ static int check_header(struct report *r, const char *name, struct error *err)
 				 "read it with that version or update this one",
 				 name, h.major, h.minor, FORMAT_MAJOR);
 	if (!file_header_sound(&h) || h.size < sizeof(h) || h.size % 8 || h.size > r->size)
-		return error_set(err, EBADMSG, "%s is damaged at its very beginning and cannot be read",
-				 name);
+		return error_set(err, EBADMSG, "%s is damaged at its very beginning and cannot be read", name);
 	memcpy(r->id, h.id, sizeof(r->id));
 	r->seed = block_seed(h.id);
 	return (int)(h.size < 4096 ? h.size : 4096);
@@ -204,8 +200,8 @@ int reader_footer(const struct report *r, struct footer *ret)
 	if (r->size < sizeof(struct file_header) + FOOTER_BLOCK_SIZE || r->size % 8)
 		return 0;
 	at = r->size - FOOTER_BLOCK_SIZE;
-	if (block_peek(r->map + at, FOOTER_BLOCK_SIZE, &h) < 0 || h.kind != BLOCK_FOOTER ||
-	    h.size != sizeof(*ret) || !block_sound(r->map + at, &h, r->seed))
+	if (block_peek(r->map + at, FOOTER_BLOCK_SIZE, &h) < 0 || h.kind != BLOCK_FOOTER || h.size != sizeof(*ret) ||
+	    !block_sound(r->map + at, &h, r->seed))
 		return 0;
 	memcpy(ret, r->map + at + sizeof(h), sizeof(*ret));
 	return ret->magic == FOOTER_MAGIC && ret->file_size == r->size;
@@ -249,13 +245,11 @@ static int index_report(struct report *r, const char *name, struct error *err)
 	if (rc < 0)
 		return error_set_errno(err, -rc, "cannot read %s", name);
 	if (r->unknown_groups)
-		reader_note(r, "%llu groups of tables this version does not know were skipped",
-			    (unsigned long long)r->unknown_groups);
+		reader_note(r, "%llu groups of tables this version does not know were skipped", (unsigned long long)r->unknown_groups);
 	return 0;
 }
 
-int report_open_memory(struct report **ret, const void *data, size_t size, const void *journal,
-		       size_t journal_size, struct error *err)
+int report_open_memory(struct report **ret, const void *data, size_t size, const void *journal, size_t journal_size, struct error *err)
 {
 	struct report *r = report_new();
 	int rc;
@@ -285,8 +279,7 @@ static int map_file(struct report *r, int fd, const char *path, struct error *er
 	if (!S_ISREG(st.st_mode))
 		return error_set(err, EBADMSG, "%s is not a file", path);
 	if (st.st_size == 0)
-		return error_set(err, EBADMSG, "%s is empty: its recording ended before it began",
-				 path);
+		return error_set(err, EBADMSG, "%s is empty: its recording ended before it began", path);
 	map = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_SHARED, fd, 0);
 	if (map == MAP_FAILED)
 		return error_set_errno(err, errno, "cannot map %s", path);
@@ -306,7 +299,8 @@ static int cannot_open(const char *path, int code, struct error *err)
 	if (access(part, F_OK) == 0)
 		return error_set(err, ENOENT,
 				 "%s does not exist, but %s does: its recording goes on, or was killed "
-				 "and 'sonde recover %s' makes a report of it", path, part, part);
+				 "and 'sonde recover %s' makes a report of it",
+				 path, part, part);
 	return error_set(err, ENOENT, "%s does not exist", path);
 }
 
@@ -358,7 +352,8 @@ int report_check_whole(const struct report *r, const char *path, struct error *e
 {
 	if (!r->partial || strstr(path_name(path), ".part"))
 		return 0;
-	return error_set(err, EBADMSG, "%s is cut off or damaged at its end: call it %s.part and let sonde recover save the rest", path, path);
+	return error_set(err, EBADMSG, "%s is cut off or damaged at its end: call it %s.part and let sonde recover save the rest", path,
+			 path);
 }
 
 size_t report_group_count(const struct report *r, enum table_id table)

@@ -4,8 +4,7 @@
 
 #include "report/reader.h"
 
-static int group_rows(const struct report *r, enum table_id table, size_t group, unsigned columns,
-		      report_row_fn take, void *context)
+static int group_rows(const struct report *r, enum table_id table, size_t group, unsigned columns, report_row_fn take, void *context)
 {
 	uint32_t count = report_group(r, table, group)->rows, present;
 	int64_t *values = malloc((size_t)count * columns * sizeof(*values)), row[TABLE_MAX_COLUMNS];

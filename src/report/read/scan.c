@@ -46,8 +46,7 @@ static struct known_track *known_get(struct known *k, unsigned table, uint32_t t
 	return &k->tracks[k->count++];
 }
 
-static void entry_from_set(const struct set_view *set, const struct block_header *h,
-			   uint32_t inside, struct entry *e)
+static void entry_from_set(const struct set_view *set, const struct block_header *h, uint32_t inside, struct entry *e)
 {
 	memset(e, 0, sizeof(*e));
 	e->kind = BLOCK_GROUP;
@@ -116,8 +115,7 @@ static int64_t stale_rows(struct report *r, const struct set_view *set, int64_t 
 	return stale;
 }
 
-static int add_provisional(struct scan *s, uint32_t block, const struct set_view *set,
-			   struct entry *e)
+static int add_provisional(struct scan *s, uint32_t block, const struct set_view *set, struct entry *e)
 {
 	struct known_track *k = known_get(&s->known, e->table, e->track);
 	int64_t stale;
@@ -149,8 +147,7 @@ static int add_sets(struct scan *s, uint32_t block, const struct block_header *h
 
 		if (set_parse(&c, &set) < 0) {
 			reader_damage(s->r);
-			reader_note(s->r, "a damaged group at byte %llu was skipped",
-				    (unsigned long long)b->offset);
+			reader_note(s->r, "a damaged group at byte %llu was skipped", (unsigned long long)b->offset);
 			return 0;
 		}
 		if (!!(set.head.flags & SET_PROVISIONAL) != provisional)
@@ -163,8 +160,9 @@ static int add_sets(struct scan *s, uint32_t block, const struct block_header *h
 
 static int add_block(struct scan *s, const struct block_header *h)
 {
-	struct entry e = { .kind = h->kind, .flags = h->flags, .segment = h->segment,
-			   .items = h->items, .first = h->first, .last = h->last };
+	struct entry e = {
+		.kind = h->kind, .flags = h->flags, .segment = h->segment, .items = h->items, .first = h->first, .last = h->last
+	};
 	uint32_t block;
 	int rc;
 
@@ -205,24 +203,22 @@ static uint64_t find_block(struct scan *s, uint64_t from, uint64_t *budget)
 
 static int block_here(struct scan *s, struct block_header *h)
 {
-	return block_peek(s->base + s->at, s->size - s->at, h) == 0 &&
-	       block_sound(s->base + s->at, h, s->r->seed) &&
+	return block_peek(s->base + s->at, s->size - s->at, h) == 0 && block_sound(s->base + s->at, h, s->r->seed) &&
 	       (!s->is_journal || h->segment == s->generation);
 }
 
 static void note_skipped(struct scan *s, uint64_t from, uint64_t to)
 {
 	if (to == s->size) {
-		reader_note(s->r, "the last %llu bytes of the %s are incomplete and were left out",
-			    (unsigned long long)(to - from), s->is_journal ? "journal" : "file");
+		reader_note(s->r, "the last %llu bytes of the %s are incomplete and were left out", (unsigned long long)(to - from),
+			    s->is_journal ? "journal" : "file");
 		return;
 	}
 	/* A journal may be read while it is being written anew. */
 	if (!s->is_journal)
 		reader_damage(s->r);
-	reader_note(s->r, "%llu damaged bytes at byte %llu of the %s were skipped",
-		    (unsigned long long)(to - from), (unsigned long long)from,
-		    s->is_journal ? "journal" : "file");
+	reader_note(s->r, "%llu damaged bytes at byte %llu of the %s were skipped", (unsigned long long)(to - from),
+		    (unsigned long long)from, s->is_journal ? "journal" : "file");
 }
 
 static int scan_blocks(struct scan *s)
@@ -257,8 +253,8 @@ static int scan_journal(struct scan *s)
 	if (!s->r->journal || s->r->journal_size < sizeof(h))
 		return 0;
 	memcpy(&h, s->r->journal, sizeof(h));
-	if (memcmp(h.magic, JOURNAL_MAGIC, sizeof(h.magic)) || !file_header_sound(&h) ||
-	    h.major > FORMAT_MAJOR || memcmp(h.id, s->r->id, sizeof(h.id))) {
+	if (memcmp(h.magic, JOURNAL_MAGIC, sizeof(h.magic)) || !file_header_sound(&h) || h.major > FORMAT_MAJOR ||
+	    memcmp(h.id, s->r->id, sizeof(h.id))) {
 		reader_note(s->r, "the journal is damaged or of another recording and was left out");
 		return 0;
 	}

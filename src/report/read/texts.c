@@ -97,8 +97,7 @@ static struct text_list *load_list(struct report *r, struct text_block *t, int m
 	if (reader_load(r, t->block) < 0)
 		return NULL;
 	b = &r->blocks[t->block];
-	if (b->items == 0 || b->items > b->payload_size / 3 ||
-	    !reader_take_room(r, b->items * 2 * sizeof(*list->ids))) {
+	if (b->items == 0 || b->items > b->payload_size / 3 || !reader_take_room(r, b->items * 2 * sizeof(*list->ids))) {
 		reader_damage(r);
 		reader_note(r, "a block of strings or blobs at byte %llu was skipped", (unsigned long long)b->offset);
 		return NULL;
@@ -127,8 +126,7 @@ static const char *find_in_list(const struct text_list *list, uint64_t id, uint6
 	size_t low = 0, high = list->count, middle;
 
 	if (!list->ids)
-		return id - list->first < list->count ? text_at(list, id - list->first, ret_size)
-						      : NULL;
+		return id - list->first < list->count ? text_at(list, id - list->first, ret_size) : NULL;
 	while (low < high) {
 		middle = (low + high) / 2;
 		if (list->ids[middle] < id)
@@ -139,8 +137,7 @@ static const char *find_in_list(const struct text_list *list, uint64_t id, uint6
 	return low < list->count && list->ids[low] == id ? text_at(list, low, ret_size) : NULL;
 }
 
-static const char *find_ordered(struct report *r, struct text_store *s, uint64_t id,
-				uint64_t *ret_size)
+static const char *find_ordered(struct report *r, struct text_store *s, uint64_t id, uint64_t *ret_size)
 {
 	size_t low = 0, high = s->ordered_count, middle;
 	struct text_list *list;
@@ -196,9 +193,7 @@ static const char *find_text(struct report *r, struct text_store *s, uint64_t id
 	if (!text && s->late_count) {
 		if (!s->is_merged)
 			merge_late(r, s);
-		found = s->merged_count ? bsearch(&key, s->merged, s->merged_count,
-						  sizeof(*s->merged), compare_found)
-					: NULL;
+		found = s->merged_count ? bsearch(&key, s->merged, s->merged_count, sizeof(*s->merged), compare_found) : NULL;
 		if (found) {
 			text = found->text;
 			key.size = found->size;

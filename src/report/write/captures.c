@@ -199,8 +199,7 @@ static int go_back(struct report_writer *w, int old, uint64_t size, int created)
 	return 0;
 }
 
-int report_writer_unpark(struct report_writer *w, const char *path, int overwrite, char *ret_note, size_t note_size,
-			 struct error *err)
+int report_writer_unpark(struct report_writer *w, const char *path, int overwrite, char *ret_note, size_t note_size, struct error *err)
 {
 	uint64_t size;
 	int old = w->fd, created = 0;

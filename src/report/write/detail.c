@@ -322,8 +322,11 @@ static void fill_set(struct detail_set *set, const struct set_rows *rows, const 
 	memset(&set->rows, 0, sizeof(set->rows));
 	memset(set->masks, 0, b->count * sizeof(set->masks[0]));
 	set->rows.kind = TABLE_KIND_PLAIN;
-	set->rows.head = (struct set_head){ .table = TABLE_LOD, .track = rows->head.track, .first = rows->head.first,
-					    .time_min = rows->head.time_min, .time_max = rows->head.time_max };
+	set->rows.head = (struct set_head){ .table = TABLE_LOD,
+					    .track = rows->head.track,
+					    .first = rows->head.first,
+					    .time_min = rows->head.time_min,
+					    .time_max = rows->head.time_max };
 	for (uint32_t i = 0; i < b->count; i++)
 		if (b->items[i].rows || b->items[i].busy)
 			set->which[set->rows.head.rows++] = i;
@@ -367,9 +370,11 @@ static void follow_file(struct report_writer *w)
 static int add_set(struct report_writer *w, const struct set_rows *rows)
 {
 	size_t before = w->detail.payload.len;
+	/* clang-format off */
 	struct entry entry = { .kind = BLOCK_GROUP, .table = TABLE_LOD, .items = rows->head.rows, .track = rows->head.track,
 			       .first = rows->head.first, .time_min = rows->head.time_min, .time_max = rows->head.time_max,
 			       .present = rows->head.present, .inside = (uint32_t)before };
+	/* clang-format on */
 	int r = encode_set(&w->encoder, rows, 0, &w->detail.payload);
 
 	entry.bytes = (uint32_t)(w->detail.payload.len - before);
@@ -411,8 +416,9 @@ int detail_flush(struct report_writer *w)
 {
 	struct entry *entries = (struct entry *)(void *)w->detail.entries.data;
 	size_t count = w->detail.entries.len / sizeof(*entries);
-	struct block_header h = { .kind = BLOCK_GROUP, .segment = w->segment, .items = (uint32_t)count,
-				  .table = TABLE_LOD, .first = w->detail.rows };
+	struct block_header h = {
+		.kind = BLOCK_GROUP, .segment = w->segment, .items = (uint32_t)count, .table = TABLE_LOD, .first = w->detail.rows
+	};
 	uint64_t offset = w->size;
 	int r;
 

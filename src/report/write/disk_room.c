@@ -83,7 +83,8 @@ static int disk_error(const struct report_writer *w, uint64_t left, struct error
 {
 	return error_set(err, ENOSPC,
 			 "only %llu MB are free where %s is written (%llu MB are kept free); free some space or choose another place "
-			 "with -o", (unsigned long long)(left >> 20), w->path, (unsigned long long)(w->floor_bytes >> 20));
+			 "with -o",
+			 (unsigned long long)(left >> 20), w->path, (unsigned long long)(w->floor_bytes >> 20));
 }
 
 static int check(struct report_writer *w, struct error *err)

@@ -147,8 +147,7 @@ static int read_text(struct report_writer *w, const struct entry *e, uint64_t id
 	TRY(output_read(w->fd, &h, sizeof(h), e->offset));
 	TRY(buf_reserve(&block, block_span(&h)));
 	TRY(output_read(w->fd, block.data, block_span(&h), e->offset));
-	if (block_peek((const uint8_t *)block.data, block_span(&h), &h) < 0 ||
-	    !block_sound((const uint8_t *)block.data, &h, w->seed))
+	if (block_peek((const uint8_t *)block.data, block_span(&h), &h) < 0 || !block_sound((const uint8_t *)block.data, &h, w->seed))
 		return -EIO;
 	TRY(block_payload((const uint8_t *)block.data, &h, &payload, &owned));
 	return find_text(payload, h.raw_size, h.items, id, ret);

@@ -49,8 +49,7 @@ static int encode_entries(struct report_writer *w, size_t from, uint32_t count, 
 	return encode_set(&w->encoder, &rows, 1, &w->payload);
 }
 
-static int write_block(struct report_writer *w, struct block_header *h, const void *payload,
-		       size_t size)
+static int write_block(struct report_writer *w, struct block_header *h, const void *payload, size_t size)
 {
 	buf_clear(&w->block);
 	TRY(block_append(&w->block, h, payload, size, NULL, w->seed));
@@ -67,8 +66,7 @@ static int write_directory(struct report_writer *w)
 		return -ENOMEM;
 	buf_clear(&w->payload);
 	for (size_t done = 0; done < w->entry_count; done += count) {
-		count = w->entry_count - done < SET_MAX_ROWS ? (uint32_t)(w->entry_count - done)
-							      : SET_MAX_ROWS;
+		count = w->entry_count - done < SET_MAX_ROWS ? (uint32_t)(w->entry_count - done) : SET_MAX_ROWS;
 		TRY(encode_entries(w, done, count, room));
 		h.items++;
 	}
@@ -109,8 +107,10 @@ int finish_file(struct report_writer *w, struct error *err)
 	w->stopped = 0; /* what was set aside is for this */
 	r = write_end(w);
 	if (r < 0)
-		return error_set_errno(err, -r, "cannot finish %s; 'sonde recover %s' can do it once "
-				       "there is room", w->part_path, w->part_path);
+		return error_set_errno(err, -r,
+				       "cannot finish %s; 'sonde recover %s' can do it once "
+				       "there is room",
+				       w->part_path, w->part_path);
 	return output_publish(w, err);
 }
 
@@ -122,8 +122,7 @@ int report_writer_finish(struct report_writer *w, struct error *err)
 		output_unlink(w, w->journal_path);
 	if (w->left_part && r < 0) {
 		output_unlink(w, w->part_path);
-		error_set_errno(err, -r, "cannot finish %s; 'sonde recover %s' can do it once there is room", w->path,
-				w->left_part);
+		error_set_errno(err, -r, "cannot finish %s; 'sonde recover %s' can do it once there is room", w->path, w->left_part);
 	} else if (w->left_part) {
 		output_unlink(w, w->left_part);
 	}

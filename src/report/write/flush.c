@@ -16,8 +16,7 @@ int entry_add(struct report_writer *w, const struct entry *entry)
 	return 0;
 }
 
-static void entry_describe(struct entry *entry, const struct report_writer *w,
-			   const struct set_rows *rows, int meta)
+static void entry_describe(struct entry *entry, const struct report_writer *w, const struct set_rows *rows, int meta)
 {
 	memset(entry, 0, sizeof(*entry));
 	entry->kind = BLOCK_GROUP;
@@ -175,8 +174,7 @@ static void pack_release(struct pack *p)
 }
 
 /* Writes what `tracks` hold: data, or metadata. */
-static int flush_some(struct report_writer *w, struct report_track **tracks, size_t count, int meta,
-		      int free_buffers)
+static int flush_some(struct report_writer *w, struct report_track **tracks, size_t count, int meta, int free_buffers)
 {
 	CLEANUP(pack_release) struct pack p = { .w = w, .meta = meta, .free_buffers = free_buffers };
 
@@ -195,8 +193,7 @@ static int flush_some(struct report_writer *w, struct report_track **tracks, siz
 	return pack_write(&p);
 }
 
-static int flush_both(struct report_writer *w, struct report_track **tracks, size_t count,
-		      int free_buffers)
+static int flush_both(struct report_writer *w, struct report_track **tracks, size_t count, int free_buffers)
 {
 	TRY(flush_pending(w));
 	TRY(rotate_segment(w));

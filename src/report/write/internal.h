@@ -7,10 +7,10 @@
 #include "report/format/rowset.h"
 #include "report/writer.h"
 
-#define GROUP_ROWS 16384u          /* rows per group of a busy track */
-#define TINY_ROWS 512u             /* sets below this share a block */
-#define PACK_BYTES (256u << 10)    /* payload of such a block */
-#define PACK_ROWS 16384u           /* closed tracks are kept until they have this many rows together */
+#define GROUP_ROWS 16384u       /* rows per group of a busy track */
+#define TINY_ROWS 512u          /* sets below this share a block */
+#define PACK_BYTES (256u << 10) /* payload of such a block */
+#define PACK_ROWS 16384u        /* closed tracks are kept until they have this many rows together */
 #define SEGMENT_BYTES (64ull << 20)
 #define JOURNAL_LIMIT (32ull << 20)
 #define BUILDER_SOFT_LIMIT (48ull << 20) /* above it idle tracks give their buffers back */
@@ -90,25 +90,25 @@ struct id_run {
 
 struct passing {
 	struct pending texts;
-	struct id_run *free;  /* sorted, no two adjacent */
+	struct id_run *free; /* sorted, no two adjacent */
 	size_t free_count;
 	size_t free_capacity;
-	struct id_run run;    /* being given out */
+	struct id_run run; /* being given out */
 };
 
 /* A file that keeps the last part of a recording: last_part.c */
 struct ring {
 	int on;
-	int cannot_punch;        /* the filesystem does not take bytes back */
-	int64_t keep_ns;         /* 0: by size alone */
-	uint64_t keep_bytes;     /* 0: by time alone */
+	int cannot_punch;    /* the filesystem does not take bytes back */
+	int64_t keep_ns;     /* 0: by size alone */
+	uint64_t keep_bytes; /* 0: by time alone */
 	int64_t now;
 	int64_t last_pass;
 	int64_t last_flush;
 	int64_t journal_began;
-	int64_t dropped_until;   /* nothing later has been dropped */
-	uint64_t skipped;        /* bytes of the file that are given up */
-	size_t tracks;           /* that were left when they were last looked through */
+	int64_t dropped_until; /* nothing later has been dropped */
+	uint64_t skipped;      /* bytes of the file that are given up */
+	size_t tracks;         /* that were left when they were last looked through */
 };
 
 /* Level 0 of the levels of detail, on its way into a block. */
@@ -116,7 +116,7 @@ struct detail {
 	struct buf payload;
 	struct buf entries; /* struct entry, one per set */
 	uint64_t rows;
-	uint64_t seed;      /* of the file it belongs to */
+	uint64_t seed; /* of the file it belongs to */
 	struct detail_room *room;
 };
 
@@ -138,7 +138,7 @@ struct report_writer {
 	int fill_journal; /* inside the provisional callback */
 	uint8_t id[16];
 	uint64_t seed;
-	uint64_t size; /* of the file: where the next block goes */
+	uint64_t size;     /* of the file: where the next block goes */
 	uint64_t reserved; /* allocated up to here */
 	uint64_t synced;   /* writing to disk was started up to here */
 	uint32_t segment;
@@ -159,7 +159,7 @@ struct report_writer {
 	struct report_track **tracks; /* all, in order of creation */
 	size_t track_count;
 	size_t track_capacity;
-	struct idmap track_numbers; /* by table and track: index */
+	struct idmap track_numbers;   /* by table and track: index */
 	struct report_track **closed; /* waiting to share a block */
 	size_t closed_count;
 	size_t closed_capacity;
@@ -181,7 +181,7 @@ struct report_writer {
 	uint32_t provisional_age;
 
 	struct ring ring;
-	char *left_part; /* what a report of the last part was made from: it goes when that is complete */
+	char *left_part;       /* what a report of the last part was made from: it goes when that is complete */
 	uint32_t string_limit; /* texts that are remembered */
 
 	uint64_t floor_bytes; /* free space below which recording stops */
@@ -249,8 +249,8 @@ void pending_init(struct pending *p, unsigned kind, unsigned flags);
 void pending_release(struct pending *p);
 int pending_add(struct pending *p, uint64_t id, const void *data, size_t size);
 /* Appends items [from ...) as one block to `out`. */
-int pending_encode(const struct pending *p, size_t from_item, size_t from_byte, uint32_t segment,
-		   ZSTD_CCtx *cctx, uint64_t seed, struct buf *out, struct block_header *ret_header);
+int pending_encode(const struct pending *p, size_t from_item, size_t from_byte, uint32_t segment, ZSTD_CCtx *cctx, uint64_t seed,
+		   struct buf *out, struct block_header *ret_header);
 int pending_flush(struct report_writer *w, struct pending *p);
 /* The id of a text that is remembered; 0: it is not. */
 uint64_t string_known(const struct report_writer *w, const char *text, size_t len);

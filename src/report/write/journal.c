@@ -20,8 +20,7 @@ static int write_journal(struct report_writer *w, const struct buf *b)
 	size_t done = 0;
 
 	while (done < b->len) {
-		ssize_t n = pwrite(w->journal_fd, b->data + done, b->len - done,
-				   (off_t)(w->journal_size + done));
+		ssize_t n = pwrite(w->journal_fd, b->data + done, b->len - done, (off_t)(w->journal_size + done));
 
 		if (n < 0 && errno == EINTR)
 			continue;
@@ -42,8 +41,7 @@ static int write_journal(struct report_writer *w, const struct buf *b)
 /* Readers that find another generation than before read again. */
 int journal_restart(struct report_writer *w)
 {
-	struct file_header h = { .magic = JOURNAL_MAGIC, .major = FORMAT_MAJOR,
-				 .minor = FORMAT_MINOR, .size = sizeof(h) };
+	struct file_header h = { .magic = JOURNAL_MAGIC, .major = FORMAT_MAJOR, .minor = FORMAT_MINOR, .size = sizeof(h) };
 
 	if (w->journal_fd < 0)
 		return 0;
@@ -82,13 +80,11 @@ static int journal_pending(struct report_writer *w, struct pending *p)
 
 	if (count == p->journaled_items)
 		return 0;
-	r = pending_encode(p, p->journaled_items, p->journaled_bytes, (uint32_t)w->generation, NULL,
-			   w->seed, &w->block, &h);
+	r = pending_encode(p, p->journaled_items, p->journaled_bytes, (uint32_t)w->generation, NULL, w->seed, &w->block, &h);
 	return r;
 }
 
-static int add_set(struct report_writer *w, struct report_track *t, unsigned flags,
-		   struct block_header *h)
+static int add_set(struct report_writer *w, struct report_track *t, unsigned flags, struct block_header *h)
 {
 	struct set_rows rows;
 

@@ -28,18 +28,15 @@ int table_passes(unsigned table)
 	case TABLE_DIAGNOSTIC:
 	case TABLE_GPU_FAULT:
 	case TABLE_GPU_POOL:
-	case TABLE_LOSS:
-		return 1;
-	default:
-		return 0;
+	case TABLE_LOSS: return 1;
+	default: return 0;
 	}
 }
 
 int report_writer_keep_last(struct report_writer *w, int64_t keep_ns, uint64_t keep_bytes)
 {
 	TRY(report_writer_flush(w));
-	w->ring = (struct ring){ .on = 1, .keep_ns = keep_ns, .keep_bytes = keep_bytes, .now = w->ring.now,
-				 .dropped_until = INT64_MIN };
+	w->ring = (struct ring){ .on = 1, .keep_ns = keep_ns, .keep_bytes = keep_bytes, .now = w->ring.now, .dropped_until = INT64_MIN };
 	w->string_limit = REMEMBERED_STRINGS;
 	/* What was set aside for finishing counts: a report is made in a file of its own. */
 	if (ftruncate(w->fd, (off_t)w->size) < 0)
@@ -92,7 +89,7 @@ struct pass {
 	int64_t before;
 	uint64_t too_much; /* bytes to be given up, however young */
 	size_t kept;
-	int in_journal;    /* something was dropped that the journal has, too */
+	int in_journal; /* something was dropped that the journal has, too */
 	int result;
 };
 

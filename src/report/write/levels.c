@@ -105,11 +105,10 @@ static int compare_entries(const void *a, const void *b)
 static int put_row(struct report_track *lod, const struct entry *e, int64_t level, int64_t rows)
 {
 	int64_t values[] = {
-		[COLUMN_LOD_TABLE] = e->table,      [COLUMN_LOD_TRACK] = e->track,
-		[COLUMN_LOD_LEVEL] = level,         [COLUMN_LOD_FIRST] = (int64_t)e->first,
-		[COLUMN_LOD_ROWS] = rows,           [COLUMN_LOD_START] = e->time_min,
-		[COLUMN_LOD_END] = e->time_max,     [COLUMN_LOD_BUSY] = e->busy,
-		[COLUMN_LOD_LONGEST] = e->longest,  [COLUMN_LOD_NAME] = (int64_t)e->name,
+		[COLUMN_LOD_TABLE] = e->table,          [COLUMN_LOD_TRACK] = e->track, [COLUMN_LOD_LEVEL] = level,
+		[COLUMN_LOD_FIRST] = (int64_t)e->first, [COLUMN_LOD_ROWS] = rows,      [COLUMN_LOD_START] = e->time_min,
+		[COLUMN_LOD_END] = e->time_max,         [COLUMN_LOD_BUSY] = e->busy,   [COLUMN_LOD_LONGEST] = e->longest,
+		[COLUMN_LOD_NAME] = (int64_t)e->name,
 	};
 	uint32_t present = (1u << COUNT_OF(values)) - 1;
 
@@ -172,8 +171,7 @@ int lod_write(struct report_writer *w)
 	TRY(lod && copy ? detail_flush(w) : -ENOMEM);
 	count = copy_entries(w, copy);
 	for (size_t i = 1; i <= count; i++) {
-		if (i < count && copy[i].table == copy[from].table &&
-		    copy[i].track == copy[from].track)
+		if (i < count && copy[i].table == copy[from].table && copy[i].track == copy[from].track)
 			continue;
 		TRY(put_track(lod, copy + from, i - from));
 		from = i;

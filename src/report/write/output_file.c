@@ -130,8 +130,7 @@ static int move_aside(struct report_writer *w, char *ret_note, size_t note_size)
 }
 
 /* Deals with a .part that is already there. */
-static int clear_the_way(struct report_writer *w, char *ret_note, size_t note_size,
-			 struct error *err)
+static int clear_the_way(struct report_writer *w, char *ret_note, size_t note_size, struct error *err)
 {
 	int fd = output_open_name(w, w->part_path, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
 	int r;
@@ -205,8 +204,10 @@ static int create_part(struct report_writer *w, struct error *err)
 	}
 	free(temporary);
 	if (r == -EEXIST)
-		return error_set(err, EBUSY, "%s was taken by another recording just now; "
-				 "choose another name with -o", w->part_path);
+		return error_set(err, EBUSY,
+				 "%s was taken by another recording just now; "
+				 "choose another name with -o",
+				 w->part_path);
 	if (r < 0)
 		return error_set_errno(err, -r, "cannot create %s", w->part_path);
 	w->fd = fd;
@@ -215,8 +216,7 @@ static int create_part(struct report_writer *w, struct error *err)
 
 static int write_header(struct report_writer *w, struct error *err)
 {
-	struct file_header h = { .magic = FILE_MAGIC, .major = FORMAT_MAJOR,
-				 .minor = FORMAT_MINOR, .size = sizeof(h) };
+	struct file_header h = { .magic = FILE_MAGIC, .major = FORMAT_MAJOR, .minor = FORMAT_MINOR, .size = sizeof(h) };
 	struct timespec now;
 	int r;
 
@@ -261,8 +261,10 @@ static int check_target(struct report_writer *w, struct error *err)
 	if (S_ISDIR(st.st_mode))
 		return error_set(err, EISDIR, "%s is a directory; name a file with -o", w->path);
 	if (!w->overwrite)
-		return error_set(err, EEXIST, "%s exists; overwrite it with -f true or choose "
-				 "another name with -o", w->path);
+		return error_set(err, EEXIST,
+				 "%s exists; overwrite it with -f true or choose "
+				 "another name with -o",
+				 w->path);
 	return 0;
 }
 
@@ -338,8 +340,7 @@ static void start_writeback(struct report_writer *w)
 {
 	if (w->size - w->synced < SYNC_STEP)
 		return;
-	sync_file_range(w->fd, (off_t)w->synced, (off_t)(w->size - w->synced),
-			SYNC_FILE_RANGE_WRITE);
+	sync_file_range(w->fd, (off_t)w->synced, (off_t)(w->size - w->synced), SYNC_FILE_RANGE_WRITE);
 	w->synced = w->size;
 }
 
@@ -396,8 +397,10 @@ int output_publish(struct report_writer *w, struct error *err)
 	else
 		r = rename_if_free(w, w->part_path, w->path);
 	if (r == -EEXIST)
-		return error_set(err, EEXIST, "%s appeared meanwhile and is left alone; the report "
-				 "is complete in %s", w->path, w->part_path);
+		return error_set(err, EEXIST,
+				 "%s appeared meanwhile and is left alone; the report "
+				 "is complete in %s",
+				 w->path, w->part_path);
 	if (r < 0)
 		return error_set_errno(err, -r, "cannot rename %s to %s", w->part_path, w->path);
 	sync_folder(w);

@@ -54,8 +54,7 @@ static size_t item_count(const struct pending *p)
 }
 
 /* Ids (difference to the one before) and sizes, then the bodies. */
-static int encode_payload(const struct pending *p, size_t from_item, size_t from_byte,
-			  struct buf *payload, struct block_header *h)
+static int encode_payload(const struct pending *p, size_t from_item, size_t from_byte, struct buf *payload, struct block_header *h)
 {
 	const struct pending_item *items = (const struct pending_item *)p->items.data;
 	uint64_t previous = 0;
@@ -72,8 +71,8 @@ static int encode_payload(const struct pending *p, size_t from_item, size_t from
 	return buf_append(payload, p->bytes.data + from_byte, p->bytes.len - from_byte);
 }
 
-int pending_encode(const struct pending *p, size_t from_item, size_t from_byte, uint32_t segment,
-		   ZSTD_CCtx *cctx, uint64_t seed, struct buf *out, struct block_header *ret_header)
+int pending_encode(const struct pending *p, size_t from_item, size_t from_byte, uint32_t segment, ZSTD_CCtx *cctx, uint64_t seed,
+		   struct buf *out, struct block_header *ret_header)
 {
 	struct block_header h = { .kind = p->kind, .flags = p->flags, .segment = segment };
 	struct buf payload = BUF_INIT;
@@ -88,8 +87,7 @@ int pending_encode(const struct pending *p, size_t from_item, size_t from_byte, 
 
 int pending_flush(struct report_writer *w, struct pending *p)
 {
-	struct entry entry = { .kind = p->kind, .segment = w->segment, .offset = w->size,
-			       .written = w->ring.now };
+	struct entry entry = { .kind = p->kind, .segment = w->segment, .offset = w->size, .written = w->ring.now };
 	struct block_header h;
 	int r;
 
@@ -124,8 +122,7 @@ static struct intern_slot *find_slot(const struct intern_table *table, uint64_t 
 {
 	uint32_t mask = table->capacity - 1, at = (uint32_t)low & mask;
 
-	while (table->slots[at].id &&
-	       (table->slots[at].hash_low != low || table->slots[at].hash_high != high))
+	while (table->slots[at].id && (table->slots[at].hash_low != low || table->slots[at].hash_high != high))
 		at = (at + 1) & mask;
 	return &table->slots[at];
 }
@@ -142,8 +139,7 @@ static int grow_table(struct intern_table *table)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < table->capacity; i++)
 		if (table->slots[i].id)
-			*find_slot(&grown, table->slots[i].hash_low, table->slots[i].hash_high) =
-				table->slots[i];
+			*find_slot(&grown, table->slots[i].hash_low, table->slots[i].hash_high) = table->slots[i];
 	free(table->slots);
 	*table = grown;
 	return 0;

@@ -211,8 +211,7 @@ void track_view(const struct report_track *t, int all, struct set_rows *ret)
 	ret->head.rows = t->rows - from;
 	ret->masks = t->masks ? t->masks + from : NULL;
 	for (unsigned c = 0; c < t->column_count; c++) {
-		uint32_t skip = all ? 0 : t->masks ? t->columns[c].journaled
-						   : t->mask >> c & 1 ? from : 0;
+		uint32_t skip = all ? 0 : t->masks ? t->columns[c].journaled : t->mask >> c & 1 ? from : 0;
 
 		ret->counts[c] = track_column_values(t, c) - skip;
 		ret->columns[c] = t->columns[c].values ? t->columns[c].values + skip : NULL;

@@ -31,8 +31,7 @@ struct report_writer *writer_new(const char *path, int overwrite)
 	w->path = path_with(path, "");
 	w->part_path = path_with(path, ".part");
 	w->journal_path = path_with(path, ".journal");
-	if (!w->path || !w->part_path || !w->journal_path || encoder_init(&w->encoder) < 0 ||
-	    fill_random(w->id, sizeof(w->id)) < 0 ||
+	if (!w->path || !w->part_path || !w->journal_path || encoder_init(&w->encoder) < 0 || fill_random(w->id, sizeof(w->id)) < 0 ||
 	    fill_random(&w->interned.seed, sizeof(w->interned.seed)) < 0) {
 		writer_free(w);
 		return NULL;
@@ -74,8 +73,7 @@ void writer_free(struct report_writer *w)
 	free(w);
 }
 
-int report_writer_open(struct report_writer **ret, const char *path, int overwrite,
-		       char *ret_note, size_t note_size, struct error *err)
+int report_writer_open(struct report_writer **ret, const char *path, int overwrite, char *ret_note, size_t note_size, struct error *err)
 {
 	struct report_writer *w = writer_new(path, overwrite);
 	int r;
@@ -179,8 +177,7 @@ int reclaim_memory(struct report_writer *w)
 	return r;
 }
 
-int report_writer_tick(struct report_writer *w, report_provisional_fn provisional, void *context,
-		       struct error *err)
+int report_writer_tick(struct report_writer *w, report_provisional_fn provisional, void *context, struct error *err)
 {
 	int r;
 

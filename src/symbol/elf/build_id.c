@@ -11,8 +11,7 @@ size_t build_id_from_text(const char *text, uint8_t *ret)
 	if (len % 2 || len > 2 * BUILD_ID_LIMIT || strspn(text ? text : "", digits) != len)
 		return 0;
 	for (size_t i = 0; i < len / 2; i++)
-		ret[i] = (uint8_t)((strchr(digits, text[2 * i]) - digits) << 4 |
-				   (strchr(digits, text[2 * i + 1]) - digits));
+		ret[i] = (uint8_t)((strchr(digits, text[2 * i]) - digits) << 4 | (strchr(digits, text[2 * i + 1]) - digits));
 	return len / 2;
 }
 

@@ -32,8 +32,8 @@ static void read_link(struct debug_link *ret, const struct elf_file *file)
 	size_t size, at;
 
 	ret->there = false;
-	if (!file || !find_section(elf_file_elf(file), ".gnu_debuglink", &section) ||
-	    section.sh_type != SHT_PROGBITS || section.sh_size < 8 || section.sh_size > sizeof(bytes))
+	if (!file || !find_section(elf_file_elf(file), ".gnu_debuglink", &section) || section.sh_type != SHT_PROGBITS ||
+	    section.sh_size < 8 || section.sh_size > sizeof(bytes))
 		return;
 	size = (size_t)section.sh_size;
 	if (elf_file_read(file, section.sh_offset, bytes, size) < 0)
@@ -69,11 +69,10 @@ static bool crc_is(const struct elf_file *file, uint32_t wanted)
 }
 
 /* One place to look at. With a build-id both must have the same; otherwise the checksum counts. */
-static int try_path(struct elf_file **ret, const struct debug_wanted *wanted, const struct debug_link *link,
-		    const char *format, ...) __attribute__((format(printf, 4, 5)));
+static int try_path(struct elf_file **ret, const struct debug_wanted *wanted, const struct debug_link *link, const char *format, ...)
+	__attribute__((format(printf, 4, 5)));
 
-static int try_path(struct elf_file **ret, const struct debug_wanted *wanted, const struct debug_link *link,
-		    const char *format, ...)
+static int try_path(struct elf_file **ret, const struct debug_wanted *wanted, const struct debug_link *link, const char *format, ...)
 {
 	struct elf_file *file;
 	const uint8_t *id;
@@ -92,8 +91,8 @@ static int try_path(struct elf_file **ret, const struct debug_wanted *wanted, co
 	if (fd < 0 || elf_file_open(&file, fd, NULL) < 0)
 		return -ENOENT;
 	size = elf_file_build_id(file, &id);
-	if (wanted->build_id_size ? size == wanted->build_id_size && memcmp(id, wanted->build_id, size) == 0
-				  : link && link->there && !size && crc_is(file, link->crc)) {
+	if (wanted->build_id_size ? size == wanted->build_id_size && memcmp(id, wanted->build_id, size) == 0 :
+				    link && link->there && !size && crc_is(file, link->crc)) {
 		*ret = file;
 		return 0;
 	}
@@ -102,8 +101,7 @@ static int try_path(struct elf_file **ret, const struct debug_wanted *wanted, co
 }
 
 /* FOLDER/.build-id/xx/yyyy.debug, as Debian and others lay it out. */
-static int try_build_id(struct elf_file **ret, const struct debug_wanted *wanted, const char *folder, int folder_len,
-			const char *tail)
+static int try_build_id(struct elf_file **ret, const struct debug_wanted *wanted, const char *folder, int folder_len, const char *tail)
 {
 	char hex[BUILD_ID_TEXT_SIZE];
 
@@ -116,8 +114,7 @@ static int try_build_id(struct elf_file **ret, const struct debug_wanted *wanted
 }
 
 /* A folder somebody named: any usual layout, or just the files. */
-static int try_folder(struct elf_file **ret, const struct debug_wanted *wanted, const struct debug_link *link,
-		      const char *folder, int len)
+static int try_folder(struct elf_file **ret, const struct debug_wanted *wanted, const struct debug_link *link, const char *folder, int len)
 {
 	if (try_build_id(ret, wanted, folder, len, ".debug") == 0)
 		return 0;
@@ -132,11 +129,10 @@ static int try_folder(struct elf_file **ret, const struct debug_wanted *wanted, 
 	return try_path(ret, wanted, link, "%.*s/%s", len, folder, path_name(wanted->path));
 }
 
-typedef int (*folder_fn)(struct elf_file **ret, const struct debug_wanted *wanted,
-			 const struct debug_link *link, const char *folder, int len);
+typedef int (*folder_fn)(struct elf_file **ret, const struct debug_wanted *wanted, const struct debug_link *link, const char *folder,
+			 int len);
 
-static int each_folder(struct elf_file **ret, const struct debug_wanted *wanted,
-		       const struct debug_link *link, folder_fn look)
+static int each_folder(struct elf_file **ret, const struct debug_wanted *wanted, const struct debug_link *link, folder_fn look)
 {
 	const char *at = wanted->folders;
 
@@ -151,16 +147,14 @@ static int each_folder(struct elf_file **ret, const struct debug_wanted *wanted,
 }
 
 /* Beside the file, in .debug beside it, and under the system's folder. */
-static int try_link(struct elf_file **ret, const struct debug_wanted *wanted, const struct debug_link *link,
-		    const char *root)
+static int try_link(struct elf_file **ret, const struct debug_wanted *wanted, const struct debug_link *link, const char *root)
 {
 	const char *path = wanted->path;
 	int folder = path && path[0] == '/' ? (int)(path_name(path) - path) : 0;
 
 	if (!link->there || !folder)
 		return -ENOENT;
-	if (strcmp(path_name(path), link->name) != 0 &&
-	    try_path(ret, wanted, link, "%.*s%s", folder, path, link->name) == 0)
+	if (strcmp(path_name(path), link->name) != 0 && try_path(ret, wanted, link, "%.*s%s", folder, path, link->name) == 0)
 		return 0;
 	if (try_path(ret, wanted, link, "%.*s.debug/%s", folder, path, link->name) == 0)
 		return 0;
@@ -191,14 +185,13 @@ int debug_file_find(struct elf_file **ret, const struct debug_wanted *wanted)
 	read_link(&link, wanted->file);
 	if (each_folder(ret, wanted, &link, try_folder) == 0)
 		return 0;
-	if (try_build_id(ret, wanted, root, (int)strlen(root), ".debug") == 0 ||
-	    try_link(ret, wanted, &link, root) == 0)
+	if (try_build_id(ret, wanted, root, (int)strlen(root), ".debug") == 0 || try_link(ret, wanted, &link, root) == 0)
 		return 0;
 	return try_cache(ret, wanted, "debuginfo");
 }
 
-static int try_original(struct elf_file **ret, const struct debug_wanted *wanted, const struct debug_link *link,
-			const char *folder, int len)
+static int try_original(struct elf_file **ret, const struct debug_wanted *wanted, const struct debug_link *link, const char *folder,
+			int len)
 {
 	if (try_build_id(ret, wanted, folder, len, "") == 0)
 		return 0;

@@ -11,12 +11,12 @@
 #define DEBUG_FILE_ROOT "/usr/lib/debug"
 
 struct debug_wanted {
-	const uint8_t *build_id;     /* of the file; size 0: it has none */
+	const uint8_t *build_id; /* of the file; size 0: it has none */
 	size_t build_id_size;
-	const char *path;            /* of the file, absolute; NULL: not known */
-	struct elf_file *file;       /* the file itself, for its debuglink; NULL: not at hand */
-	const char *folders;         /* "folder:folder", looked at first; NULL: none */
-	const char *root;            /* where the system keeps them; NULL: DEBUG_FILE_ROOT */
+	const char *path;      /* of the file, absolute; NULL: not known */
+	struct elf_file *file; /* the file itself, for its debuglink; NULL: not at hand */
+	const char *folders;   /* "folder:folder", looked at first; NULL: none */
+	const char *root;      /* where the system keeps them; NULL: DEBUG_FILE_ROOT */
 };
 
 /* -ENOENT when there is none. */

@@ -10,10 +10,9 @@
 #include "base/system/arch.h"
 #include "symbol/elf/build_id.h"
 
-
 struct elf_file {
 	Elf *elf;
-	int fd;        /* -1 for an image in memory */
+	int fd; /* -1 for an image in memory */
 	char *image;
 	uint64_t size;
 	size_t phdr_count;
@@ -27,8 +26,8 @@ static void find_build_id_in(struct elf_file *file, Elf_Data *data)
 	GElf_Nhdr note;
 
 	while (data && (at = gelf_getnote(data, at, &note, &name, &desc)) > 0) {
-		if (note.n_type != NT_GNU_BUILD_ID || note.n_namesz != 4 || note.n_descsz == 0 ||
-		    note.n_descsz > BUILD_ID_LIMIT || memcmp((char *)data->d_buf + name, "GNU", 4) != 0)
+		if (note.n_type != NT_GNU_BUILD_ID || note.n_namesz != 4 || note.n_descsz == 0 || note.n_descsz > BUILD_ID_LIMIT ||
+		    memcmp((char *)data->d_buf + name, "GNU", 4) != 0)
 			continue;
 		file->build_id_size = note.n_descsz;
 		memcpy(file->build_id, (char *)data->d_buf + desc, note.n_descsz);
@@ -43,8 +42,7 @@ static void find_build_id(struct elf_file *file)
 
 		if (!gelf_getphdr(file->elf, (int)i, &phdr) || phdr.p_type != PT_NOTE)
 			continue;
-		find_build_id_in(file, elf_getdata_rawchunk(file->elf, (int64_t)phdr.p_offset,
-							    phdr.p_filesz,
+		find_build_id_in(file, elf_getdata_rawchunk(file->elf, (int64_t)phdr.p_offset, phdr.p_filesz,
 							    phdr.p_align == 8 ? ELF_T_NHDR8 : ELF_T_NHDR));
 	}
 }
@@ -56,8 +54,7 @@ static int check(struct elf_file *file, struct error *err)
 
 	if (!file->elf || elf_kind(file->elf) != ELF_K_ELF || !gelf_getehdr(file->elf, &header))
 		return error_set(err, ENOEXEC, "not an ELF file");
-	if (gelf_getclass(file->elf) != ELFCLASS64 || header.e_ident[EI_DATA] != ELFDATA2LSB ||
-	    header.e_machine != ARCH_ELF_MACHINE)
+	if (gelf_getclass(file->elf) != ELFCLASS64 || header.e_ident[EI_DATA] != ELFDATA2LSB || header.e_machine != ARCH_ELF_MACHINE)
 		return error_set(err, ENOEXEC, "an ELF file of another machine");
 	if (elf_getphdrnum(file->elf, &file->phdr_count) < 0)
 		return error_set(err, EBADMSG, "damaged program headers");
@@ -85,8 +82,7 @@ int elf_file_open(struct elf_file **ret, int fd, struct error *err)
 	if (!file || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode)) {
 		close(fd);
 		free(file);
-		return file ? error_set(err, ENOEXEC, "not a regular file") :
-			      error_set(err, ENOMEM, "no memory to open a file");
+		return file ? error_set(err, ENOEXEC, "not a regular file") : error_set(err, ENOMEM, "no memory to open a file");
 	}
 	elf_version(EV_CURRENT);
 	file->fd = fd;

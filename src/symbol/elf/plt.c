@@ -38,10 +38,8 @@ static int read_relocations(struct slots *all, const struct elf_file *file, cons
 	if (more)
 		all->list = more;
 	for (size_t i = 0; i < count && r == 0; i++)
-		if (ELF64_R_TYPE(entries[i].r_info) == ARCH_RELOC_JUMP_SLOT ||
-		    ELF64_R_TYPE(entries[i].r_info) == ARCH_RELOC_GLOB_DAT)
-			all->list[all->count++] = (struct slot){ entries[i].r_offset,
-								 ELF64_R_SYM(entries[i].r_info) };
+		if (ELF64_R_TYPE(entries[i].r_info) == ARCH_RELOC_JUMP_SLOT || ELF64_R_TYPE(entries[i].r_info) == ARCH_RELOC_GLOB_DAT)
+			all->list[all->count++] = (struct slot){ entries[i].r_offset, ELF64_R_SYM(entries[i].r_info) };
 	free(entries);
 	return r;
 }
@@ -73,15 +71,13 @@ struct plt {
 static bool name_slot(struct plt *p, uint64_t slot)
 {
 	struct slot key = { slot, 0 };
-	const struct slot *found = p->slots.count ? bsearch(&key, p->slots.list, p->slots.count,
-							    sizeof(key), by_address) : NULL;
+	const struct slot *found = p->slots.count ? bsearch(&key, p->slots.list, p->slots.count, sizeof(key), by_address) : NULL;
 	Elf64_Sym symbol;
 	char *scratch = p->search->scratch;
 	int len;
 
 	if (!found || found->symbol >= p->symbols.sh_size / sizeof(symbol) ||
-	    elf_file_read(p->file, p->symbols.sh_offset + found->symbol * sizeof(symbol), &symbol,
-			  sizeof(symbol)) < 0)
+	    elf_file_read(p->file, p->symbols.sh_offset + found->symbol * sizeof(symbol), &symbol, sizeof(symbol)) < 0)
 		return false;
 	len = string_table_get(&p->names, symbol.st_name, scratch, SYMBOL_NAME_LIMIT - sizeof("@plt"));
 	if (len <= 0)
@@ -93,8 +89,7 @@ static bool name_slot(struct plt *p, uint64_t slot)
 static int name_stub(struct plt *p, const GElf_Shdr *section, uint64_t entry, size_t *i)
 {
 	struct symbol_search *s = p->search;
-	struct candidate c = { .start = section->sh_addr + entry * section->sh_entsize, .sized = 1,
-			       .function = 1, .source = SYMBOL_PLT };
+	struct candidate c = { .start = section->sh_addr + entry * section->sh_entsize, .sized = 1, .function = 1, .source = SYMBOL_PLT };
 	uint8_t code[64];
 	uint64_t slot;
 	size_t from = *i;
@@ -102,8 +97,7 @@ static int name_stub(struct plt *p, const GElf_Shdr *section, uint64_t entry, si
 	c.end = c.start + section->sh_entsize;
 	while (*i < s->count && s->addresses[*i] < c.end)
 		(*i)++;
-	if (elf_file_read(p->file, section->sh_offset + entry * section->sh_entsize, code,
-			  section->sh_entsize) < 0 ||
+	if (elf_file_read(p->file, section->sh_offset + entry * section->sh_entsize, code, section->sh_entsize) < 0 ||
 	    !arch_stub_slot(code, section->sh_entsize, c.start, &slot) || !name_slot(p, slot))
 		return 0;
 	return search_settle(s, &c, from, *i);

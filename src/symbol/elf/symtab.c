@@ -16,8 +16,7 @@
 void string_table_open(struct string_table *t, const struct elf_file *file, const GElf_Shdr *section)
 {
 	*t = (struct string_table){ .file = file, .offset = section->sh_offset, .size = section->sh_size };
-	if (section->sh_type != SHT_STRTAB || t->offset > elf_file_size(file) ||
-	    t->size > elf_file_size(file) - t->offset)
+	if (section->sh_type != SHT_STRTAB || t->offset > elf_file_size(file) || t->size > elf_file_size(file) - t->offset)
 		t->size = 0;
 	if (!t->size || t->size > STRINGS_READ_WHOLE)
 		return;
@@ -112,8 +111,7 @@ static size_t underscores(const char *name)
 }
 
 /* Whether `name` at c is better than the one chosen so far for the same address. */
-static bool is_better(const struct symbol_search *s, const struct candidate *c, const char *name,
-		      const struct candidate *old)
+static bool is_better(const struct symbol_search *s, const struct candidate *c, const char *name, const struct candidate *old)
 {
 	const char *old_name = s->names.data + old->name;
 
@@ -161,8 +159,7 @@ static bool read_name(struct symbol_search *s, const struct string_table *names,
 	return strncmp(s->scratch, ".L", 2) != 0;
 }
 
-static int offer_unsized(struct symbol_search *s, const struct candidate *c, size_t i,
-			 const struct string_table *names, uint64_t at)
+static int offer_unsized(struct symbol_search *s, const struct candidate *c, size_t i, const struct string_table *names, uint64_t at)
 {
 	if (s->addresses[i] >= c->end || !read_name(s, names, at))
 		return 0;
@@ -175,8 +172,7 @@ static int offer_unsized(struct symbol_search *s, const struct candidate *c, siz
 	return s->before[i] ? 0 : -ENOMEM;
 }
 
-int search_offer(struct symbol_search *s, const struct candidate *c, const struct string_table *names,
-		 uint64_t at)
+int search_offer(struct symbol_search *s, const struct candidate *c, const struct string_table *names, uint64_t at)
 {
 	size_t i = search_first(s, c->start);
 	uint32_t kept = 0;
@@ -217,7 +213,10 @@ bool search_is_found(const struct symbol_search *s, size_t i)
 
 /* Sections by number: where code is. */
 struct sections {
-	struct section { uint64_t address, end; bool code; } *list;
+	struct section {
+		uint64_t address, end;
+		bool code;
+	} * list;
 	size_t count;
 };
 
@@ -235,8 +234,7 @@ static int sections_load(struct sections *all, Elf *elf)
 	for (size_t i = 0; i < count; i++) {
 		if (!gelf_getshdr(elf_getscn(elf, i), &header) || header.sh_addr + header.sh_size < header.sh_addr)
 			continue;
-		all->list[i] = (struct section){ header.sh_addr, header.sh_addr + header.sh_size,
-						 (header.sh_flags & SHF_EXECINSTR) != 0 };
+		all->list[i] = (struct section){ header.sh_addr, header.sh_addr + header.sh_size, (header.sh_flags & SHF_EXECINSTR) != 0 };
 	}
 	return 0;
 }
@@ -245,8 +243,7 @@ static int sections_load(struct sections *all, Elf *elf)
 static bool to_candidate(const Elf64_Sym *symbol, const struct sections *sections, struct candidate *ret)
 {
 	unsigned type = ELF64_ST_TYPE(symbol->st_info);
-	const struct section *section = symbol->st_shndx < sections->count ?
-					&sections->list[symbol->st_shndx] : NULL;
+	const struct section *section = symbol->st_shndx < sections->count ? &sections->list[symbol->st_shndx] : NULL;
 
 	if (symbol->st_shndx == SHN_UNDEF || (type != STT_FUNC && type != STT_GNU_IFUNC && type != STT_NOTYPE))
 		return false;
@@ -260,9 +257,8 @@ static bool to_candidate(const Elf64_Sym *symbol, const struct sections *section
 	return ret->end > ret->start;
 }
 
-static int offer_symbols(struct symbol_search *s, const Elf64_Sym *symbols, size_t count,
-			 const struct sections *sections, const struct string_table *names,
-			 enum symbol_source source)
+static int offer_symbols(struct symbol_search *s, const Elf64_Sym *symbols, size_t count, const struct sections *sections,
+			 const struct string_table *names, enum symbol_source source)
 {
 	struct candidate c = { .source = (uint8_t)source };
 	int r = 0;
@@ -273,8 +269,8 @@ static int offer_symbols(struct symbol_search *s, const Elf64_Sym *symbols, size
 	return r;
 }
 
-static int search_table(struct symbol_search *s, struct elf_file *file, const GElf_Shdr *table,
-			const struct sections *sections, enum symbol_source source)
+static int search_table(struct symbol_search *s, struct elf_file *file, const GElf_Shdr *table, const struct sections *sections,
+			enum symbol_source source)
 {
 	Elf64_Sym symbols[SYMBOLS_AT_ONCE];
 	struct string_table names;
@@ -299,8 +295,8 @@ static int search_table(struct symbol_search *s, struct elf_file *file, const GE
 }
 
 /* -ENOENT when the file has no such table. */
-static int search_tables(struct symbol_search *s, struct elf_file *file, const struct sections *sections,
-			 uint32_t type, enum symbol_source source)
+static int search_tables(struct symbol_search *s, struct elf_file *file, const struct sections *sections, uint32_t type,
+			 enum symbol_source source)
 {
 	Elf_Scn *section = NULL;
 	GElf_Shdr header;
@@ -340,8 +336,7 @@ static bool all_covered(const struct symbol_search *s)
 }
 
 /* A .symtab has all there is, unless somebody took a part of it away. */
-static int search_own(struct symbol_search *s, struct elf_file *file, const struct sections *sections,
-		      bool debug, struct error *err)
+static int search_own(struct symbol_search *s, struct elf_file *file, const struct sections *sections, bool debug, struct error *err)
 {
 	int r = search_tables(s, file, sections, SHT_SYMTAB, debug ? SYMBOL_DEBUG_FILE : SYMBOL_SYMTAB);
 

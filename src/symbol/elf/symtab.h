@@ -18,11 +18,11 @@
 struct symbol_search;
 
 struct symbol_match {
-	const char *name;  /* as the linker writes it, without a version; lives as long as the search */
+	const char *name; /* as the linker writes it, without a version; lives as long as the search */
 	uint64_t start;
-	uint64_t size;     /* 0: not told */
+	uint64_t size; /* 0: not told */
 	enum symbol_source source;
-	uint32_t id;       /* the same for all addresses of one symbol; below symbol_search_limit() */
+	uint32_t id; /* the same for all addresses of one symbol; below symbol_search_limit() */
 };
 
 /* The addresses must rise. They stay the caller's, and must outlive the search. */

@@ -25,8 +25,8 @@ int string_table_get(const struct string_table *t, uint64_t at, char *to, size_t
 /* A symbol that may be the one for some address. */
 struct candidate {
 	uint64_t start;
-	uint64_t end;      /* first byte beyond; for one without a size: of its section */
-	uint32_t name;     /* place in names */
+	uint64_t end;  /* first byte beyond; for one without a size: of its section */
+	uint32_t name; /* place in names */
 	uint8_t source;
 	uint8_t sized;
 	uint8_t function;
@@ -43,7 +43,7 @@ struct symbol_search {
 	struct candidate *candidates;
 	size_t candidate_count, candidate_cap;
 	struct buf names;
-	uint64_t work;         /* comparisons left before a table is taken for a bad joke */
+	uint64_t work; /* comparisons left before a table is taken for a bad joke */
 	bool complete;
 	char scratch[SYMBOL_NAME_LIMIT];
 };
@@ -51,8 +51,7 @@ struct symbol_search {
 /* Index of the first address that is not below. */
 size_t search_first(const struct symbol_search *s, uint64_t address);
 /* Offers a symbol whose name is read from the table only if it comes into question. */
-int search_offer(struct symbol_search *s, const struct candidate *c, const struct string_table *names,
-		 uint64_t at);
+int search_offer(struct symbol_search *s, const struct candidate *c, const struct string_table *names, uint64_t at);
 /* The one symbol for addresses [from, to), whose name is in s->scratch. */
 int search_settle(struct symbol_search *s, const struct candidate *c, size_t from, size_t to);
 bool search_is_found(const struct symbol_search *s, size_t i);

@@ -12,12 +12,12 @@
 
 #define ROW_LIMIT (1u << 18)
 #define EXPRESSION_LIMIT (1u << 16)
-#define OPS_LIMIT 64u                  /* of one expression */
-#define DEBUG_LIMIT (64ull << 20)      /* bytes of debug sections read to get at .debug_frame */
-#define HEADLESS_LIMIT (16ull << 20)   /* of a file without section headers, which is read whole */
+#define OPS_LIMIT 64u                /* of one expression */
+#define DEBUG_LIMIT (64ull << 20)    /* bytes of debug sections read to get at .debug_frame */
+#define HEADLESS_LIMIT (16ull << 20) /* of a file without section headers, which is read whole */
 
 struct cfi {
-	struct cfi_row **rows;         /* sorted, without overlaps */
+	struct cfi_row **rows; /* sorted, without overlaps */
 	uint32_t row_count;
 	uint32_t row_cap;
 	struct cfi_expression *expressions;
@@ -25,12 +25,12 @@ struct cfi {
 	uint32_t expression_cap;
 	/* The file, while it is open. */
 	const struct elf_file *file;
-	struct cfi_image image;        /* of its tables, where they are of the usual kind */
-	Dwarf_CFI *exceptions;         /* .eh_frame */
+	struct cfi_image image; /* of its tables, where they are of the usual kind */
+	Dwarf_CFI *exceptions;  /* .eh_frame */
 	Dwarf *debug;
-	Dwarf_CFI *frames;             /* .debug_frame, belongs to `debug` */
-	struct cfi_row *scratch;       /* where a row is put together */
-	uint8_t debug_wanted;          /* it is there, and not too costly; not read yet */
+	Dwarf_CFI *frames;       /* .debug_frame, belongs to `debug` */
+	struct cfi_row *scratch; /* where a row is put together */
+	uint8_t debug_wanted;    /* it is there, and not too costly; not read yet */
 };
 
 struct cfi *cfi_new(void)
@@ -107,9 +107,9 @@ const struct cfi_row *cfi_find(const struct cfi *cfi, uint64_t address)
 
 /* What reading the file's tables would cost. */
 struct weight {
-	int sections;          /* there are any */
-	int has_frames;        /* .debug_frame */
-	uint64_t debug;        /* bytes of all debug sections */
+	int sections;   /* there are any */
+	int has_frames; /* .debug_frame */
+	uint64_t debug; /* bytes of all debug sections */
 };
 
 static struct weight weigh(Elf *elf)
@@ -184,8 +184,7 @@ static int take_cfa(struct cfi *cfi, Dwarf_Frame *frame, struct cfi_row *row)
 
 	if (dwarf_frame_cfa(frame, &ops, &count) < 0 || count == 0)
 		return -EBADMSG;
-	if (count == 1 && ops[0].atom == DW_OP_bregx && ops[0].number < ARCH_DWARF_REGISTERS &&
-	    fits((int64_t)ops[0].number2)) {
+	if (count == 1 && ops[0].atom == DW_OP_bregx && ops[0].number < ARCH_DWARF_REGISTERS && fits((int64_t)ops[0].number2)) {
 		row->cfa_register = (uint8_t)ops[0].number;
 		row->cfa_offset = (int32_t)ops[0].number2;
 		return 0;
@@ -207,8 +206,7 @@ static int make_rule(struct cfi *cfi, const Dwarf_Op *ops, size_t count, struct 
 		ret->value = (int32_t)ops[0].number;
 		return 0;
 	}
-	if (used && ops[0].atom == DW_OP_call_frame_cfa && fits(offset) &&
-	    (used == 1 || (used == 2 && ops[1].atom == DW_OP_plus_uconst))) {
+	if (used && ops[0].atom == DW_OP_call_frame_cfa && fits(offset) && (used == 1 || (used == 2 && ops[1].atom == DW_OP_plus_uconst))) {
 		ret->kind = is_value ? CFI_VALUE : CFI_SAVED;
 		ret->value = (int32_t)offset;
 		return 0;

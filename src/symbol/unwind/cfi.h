@@ -10,30 +10,30 @@
 #include "symbol/elf/elf_file.h"
 
 enum cfi_kind {
-	CFI_SAVED = 1,         /* in memory at CFA + value */
-	CFI_VALUE = 2,         /* is CFA + value */
-	CFI_REGISTER = 3,      /* is in register `value` */
+	CFI_SAVED = 1,    /* in memory at CFA + value */
+	CFI_VALUE = 2,    /* is CFA + value */
+	CFI_REGISTER = 3, /* is in register `value` */
 	CFI_SAVED_BY_EXPRESSION = 4,
 	CFI_VALUE_BY_EXPRESSION = 5
 };
 
 struct cfi_rule {
-	uint8_t target;        /* DWARF number of the caller's register */
-	uint8_t kind;          /* enum cfi_kind */
-	int32_t value;         /* or number of the expression */
+	uint8_t target; /* DWARF number of the caller's register */
+	uint8_t kind;   /* enum cfi_kind */
+	int32_t value;  /* or number of the expression */
 };
 
 #define CFI_BY_EXPRESSION 255
 
 /* Registers without a rule have the value they have in the callee. */
 struct cfi_row {
-	uint64_t start;        /* ELF addresses it is good for */
+	uint64_t start; /* ELF addresses it is good for */
 	uint64_t end;
-	uint8_t covered;       /* 0: nothing is known about this address */
-	uint8_t root;          /* it has no caller */
-	uint8_t signal;        /* the caller was interrupted: its address is exact */
-	uint8_t cfa_register;  /* CFA = register + cfa_offset, or CFI_BY_EXPRESSION */
-	int32_t cfa_offset;    /* or number of the expression */
+	uint8_t covered;      /* 0: nothing is known about this address */
+	uint8_t root;         /* it has no caller */
+	uint8_t signal;       /* the caller was interrupted: its address is exact */
+	uint8_t cfa_register; /* CFA = register + cfa_offset, or CFI_BY_EXPRESSION */
+	int32_t cfa_offset;   /* or number of the expression */
 	uint32_t rule_count;
 	struct cfi_rule rules[];
 };

@@ -16,7 +16,7 @@ struct machine {
 	uint64_t cfa;
 	uint64_t stack[DEPTH];
 	unsigned depth;
-	size_t at;         /* of the next operation */
+	size_t at; /* of the next operation */
 };
 
 static int push(struct machine *m, uint64_t value)
@@ -131,20 +131,21 @@ static int produce(struct machine *m, const Dwarf_Op *op)
 	if (op->atom >= DW_OP_breg0 && op->atom <= DW_OP_breg31)
 		return push_register(m, op->atom - DW_OP_breg0, op->number);
 	switch (op->atom) {
-	case DW_OP_const1u: case DW_OP_const1s: case DW_OP_const2u: case DW_OP_const2s:
-	case DW_OP_const4u: case DW_OP_const4s: case DW_OP_const8u: case DW_OP_const8s:
-	case DW_OP_constu: case DW_OP_consts:
-		return push(m, op->number);
-	case DW_OP_bregx:
-		return push_register(m, op->number, op->number2);
-	case DW_OP_call_frame_cfa:
-		return push(m, m->cfa);
-	case DW_OP_nop:
-		return 0;
-	case DW_OP_skip:
-		return jump(m, op);
-	default:
-		return 1;
+	case DW_OP_const1u:
+	case DW_OP_const1s:
+	case DW_OP_const2u:
+	case DW_OP_const2s:
+	case DW_OP_const4u:
+	case DW_OP_const4s:
+	case DW_OP_const8u:
+	case DW_OP_const8s:
+	case DW_OP_constu:
+	case DW_OP_consts: return push(m, op->number);
+	case DW_OP_bregx: return push_register(m, op->number, op->number2);
+	case DW_OP_call_frame_cfa: return push(m, m->cfa);
+	case DW_OP_nop: return 0;
+	case DW_OP_skip: return jump(m, op);
+	default: return 1;
 	}
 }
 
@@ -152,34 +153,20 @@ static int produce(struct machine *m, const Dwarf_Op *op)
 static int transform(struct machine *m, const Dwarf_Op *op)
 {
 	switch (op->atom) {
-	case DW_OP_dup:
-		return push(m, *peek(m, 0));
-	case DW_OP_drop:
-		m->depth--;
-		return 0;
-	case DW_OP_pick:
-		return op->number < m->depth ? push(m, *peek(m, (unsigned)op->number)) : -EBADMSG;
-	case DW_OP_deref:
-		return load(m, 8);
-	case DW_OP_deref_size:
-		return load(m, op->number);
-	case DW_OP_plus_uconst:
-		*peek(m, 0) += op->number;
-		return 0;
-	case DW_OP_neg:
-		*peek(m, 0) = 0 - *peek(m, 0);
-		return 0;
-	case DW_OP_not:
-		*peek(m, 0) = ~*peek(m, 0);
-		return 0;
+	case DW_OP_dup: return push(m, *peek(m, 0));
+	case DW_OP_drop: m->depth--; return 0;
+	case DW_OP_pick: return op->number < m->depth ? push(m, *peek(m, (unsigned)op->number)) : -EBADMSG;
+	case DW_OP_deref: return load(m, 8);
+	case DW_OP_deref_size: return load(m, op->number);
+	case DW_OP_plus_uconst: *peek(m, 0) += op->number; return 0;
+	case DW_OP_neg: *peek(m, 0) = 0 - *peek(m, 0); return 0;
+	case DW_OP_not: *peek(m, 0) = ~*peek(m, 0); return 0;
 	case DW_OP_abs:
 		if ((int64_t)*peek(m, 0) < 0)
 			*peek(m, 0) = 0 - *peek(m, 0);
 		return 0;
-	case DW_OP_bra:
-		return m->stack[--m->depth] ? jump(m, op) : 0;
-	default:
-		return 1;
+	case DW_OP_bra: return m->stack[--m->depth] ? jump(m, op) : 0;
+	default: return 1;
 	}
 }
 
@@ -211,8 +198,8 @@ static int step(struct machine *m, const Dwarf_Op *op)
 	return binary(m, op->atom);
 }
 
-int cfi_evaluate(const struct cfi_expression *expression, const struct stack_copy *copy,
-		 const uint64_t *registers, uint64_t cfa, uint64_t *ret)
+int cfi_evaluate(const struct cfi_expression *expression, const struct stack_copy *copy, const uint64_t *registers, uint64_t cfa,
+		 uint64_t *ret)
 {
 	struct machine m;
 

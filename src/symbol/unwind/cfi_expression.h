@@ -8,7 +8,7 @@
 #include "symbol/unwind/unwind.h"
 
 /* 0; -EFAULT when it reads what is not in the copy, -EBADMSG when it makes no sense or goes on too long. */
-int cfi_evaluate(const struct cfi_expression *expression, const struct stack_copy *copy,
-		 const uint64_t *registers, uint64_t cfa, uint64_t *ret);
+int cfi_evaluate(const struct cfi_expression *expression, const struct stack_copy *copy, const uint64_t *registers, uint64_t cfa,
+		 uint64_t *ret);
 
 #endif

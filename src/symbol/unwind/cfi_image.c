@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#define IMAGE_LIMIT (16ull << 30)   /* of addresses; what is not filled costs nothing */
+#define IMAGE_LIMIT (16ull << 30) /* of addresses; what is not filled costs nothing */
 #define SORTED_LIMIT (256ull << 20)
 #define SEGMENTS_LIMIT 65536u
 #define BLOCK 1024u
@@ -14,10 +14,10 @@
 /* .eh_frame_hdr as every linker writes it: offsets of four bytes, sorted. */
 struct sorted_head {
 	uint8_t version;
-	uint8_t pointer_encoding;   /* relative to where it is, four bytes, signed */
-	uint8_t count_encoding;     /* four bytes */
-	uint8_t table_encoding;     /* relative to the head, four bytes, signed */
-	int32_t pointer;            /* to .eh_frame */
+	uint8_t pointer_encoding; /* relative to where it is, four bytes, signed */
+	uint8_t count_encoding;   /* four bytes */
+	uint8_t table_encoding;   /* relative to the head, four bytes, signed */
+	int32_t pointer;          /* to .eh_frame */
 	uint32_t count;
 };
 
@@ -36,8 +36,7 @@ static int find_loaded(Elf *elf, uint64_t address, uint64_t *ret_offset, uint64_
 		return -ENOENT;
 	for (size_t i = 0; i < count; i++) {
 		if (!gelf_getphdr(elf, (int)i, &phdr) || phdr.p_type != PT_LOAD || address < phdr.p_vaddr ||
-		    address - phdr.p_vaddr >= phdr.p_filesz || phdr.p_offset > IMAGE_LIMIT ||
-		    phdr.p_filesz > IMAGE_LIMIT)
+		    address - phdr.p_vaddr >= phdr.p_filesz || phdr.p_offset > IMAGE_LIMIT || phdr.p_filesz > IMAGE_LIMIT)
 			continue;
 		*ret_offset = phdr.p_offset + (address - phdr.p_vaddr);
 		*ret_end = phdr.p_offset + phdr.p_filesz;
@@ -65,11 +64,10 @@ static int find_tables(struct cfi_image *image, const struct elf_file *file, GEl
 	struct sorted_head head;
 	GElf_Phdr phdr;
 
-	if (find_sorted(elf, &phdr) < 0 || phdr.p_filesz < sizeof(head) || phdr.p_filesz > SORTED_LIMIT ||
-	    phdr.p_offset > IMAGE_LIMIT || elf_file_read(file, phdr.p_offset, &head, sizeof(head)) < 0)
+	if (find_sorted(elf, &phdr) < 0 || phdr.p_filesz < sizeof(head) || phdr.p_filesz > SORTED_LIMIT || phdr.p_offset > IMAGE_LIMIT ||
+	    elf_file_read(file, phdr.p_offset, &head, sizeof(head)) < 0)
 		return -ENOENT;
-	if (head.version != 1 || head.pointer_encoding != 0x1b || head.count_encoding != 0x03 ||
-	    head.table_encoding != 0x3b ||
+	if (head.version != 1 || head.pointer_encoding != 0x1b || head.count_encoding != 0x03 || head.table_encoding != 0x3b ||
 	    head.count > (phdr.p_filesz - sizeof(head)) / sizeof(struct sorted_entry))
 		return -ENOENT;
 	image->sorted = phdr.p_offset + sizeof(head);
@@ -80,14 +78,12 @@ static int find_tables(struct cfi_image *image, const struct elf_file *file, GEl
 	return find_loaded(elf, image->frames_address, &image->frames, &image->frames_end);
 }
 
-static int copy_headers(struct cfi_image *image, const struct elf_file *file, const GElf_Phdr *sorted,
-			const GElf_Ehdr *header)
+static int copy_headers(struct cfi_image *image, const struct elf_file *file, const GElf_Phdr *sorted, const GElf_Ehdr *header)
 {
 	Elf64_Ehdr *copy = (Elf64_Ehdr *)image->bytes;
 
 	if (elf_file_read(file, 0, copy, sizeof(*copy)) < 0 ||
-	    elf_file_read(file, header->e_phoff, image->bytes + header->e_phoff,
-			  (size_t)header->e_phnum * header->e_phentsize) < 0 ||
+	    elf_file_read(file, header->e_phoff, image->bytes + header->e_phoff, (size_t)header->e_phnum * header->e_phentsize) < 0 ||
 	    elf_file_read(file, sorted->p_offset, image->bytes + sorted->p_offset, sorted->p_filesz) < 0)
 		return -ENOENT;
 	/* No sections: then libdw looks at the segments. */
@@ -108,15 +104,13 @@ int cfi_image_make(struct cfi_image *ret, const struct elf_file *file)
 	GElf_Phdr sorted;
 	GElf_Ehdr header;
 
-	if (!gelf_getehdr(elf_file_elf(file), &header) || header.e_phoff > SEGMENTS_LIMIT ||
-	    header.e_phoff < sizeof(Elf64_Ehdr) || header.e_phentsize != sizeof(Elf64_Phdr) ||
-	    find_tables(&image, file, &sorted) < 0)
+	if (!gelf_getehdr(elf_file_elf(file), &header) || header.e_phoff > SEGMENTS_LIMIT || header.e_phoff < sizeof(Elf64_Ehdr) ||
+	    header.e_phentsize != sizeof(Elf64_Phdr) || find_tables(&image, file, &sorted) < 0)
 		return -ENOENT;
 	image.size = larger(larger(image.frames_end, sorted.p_offset + sorted.p_filesz),
 			    header.e_phoff + (uint64_t)header.e_phnum * header.e_phentsize);
 	image.loaded = calloc((image.frames_end - image.frames) / BLOCK / 8 + 1, 1);
-	image.bytes = mmap(NULL, image.size, PROT_READ | PROT_WRITE,
-			   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	image.bytes = mmap(NULL, image.size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (image.bytes == MAP_FAILED)
 		image.bytes = NULL;
 	if (!image.loaded || !image.bytes || copy_headers(&image, file, &sorted, &header) < 0) {

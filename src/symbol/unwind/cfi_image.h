@@ -13,16 +13,16 @@
 #include "symbol/elf/elf_file.h"
 
 struct cfi_image {
-	Elf *elf;               /* NULL: there is no image */
-	uint8_t *bytes;         /* mapped; offsets are those of the file */
+	Elf *elf;       /* NULL: there is no image */
+	uint8_t *bytes; /* mapped; offsets are those of the file */
 	size_t size;
-	uint64_t sorted;        /* offset of the sorted table's entries */
+	uint64_t sorted; /* offset of the sorted table's entries */
 	uint32_t entries;
-	uint64_t sorted_base;   /* ELF address its numbers count from */
-	uint64_t frames;        /* offset of .eh_frame */
+	uint64_t sorted_base; /* ELF address its numbers count from */
+	uint64_t frames;      /* offset of .eh_frame */
 	uint64_t frames_end;
 	uint64_t frames_address;
-	uint8_t *loaded;        /* a bit for each block of .eh_frame */
+	uint8_t *loaded; /* a bit for each block of .eh_frame */
 };
 
 /* 0, or -ENOENT when the file has no sorted table of the usual kind. */

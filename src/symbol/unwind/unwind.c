@@ -21,7 +21,7 @@ struct unwinder {
 /* Where the walk has got to. */
 struct frame {
 	uint64_t registers[ARCH_DWARF_REGISTERS];
-	int exact;   /* the program counter is that of an instruction, not a return address */
+	int exact; /* the program counter is that of an instruction, not a return address */
 	int first;
 };
 
@@ -37,14 +37,12 @@ void unwinder_free(struct unwinder *u)
 	free(u);
 }
 
-static int find(struct unwinder *u, const struct unwind_source *source, uint64_t address, int sure,
-		struct unwind_place *ret)
+static int find(struct unwinder *u, const struct unwind_source *source, uint64_t address, int sure, struct unwind_place *ret)
 {
 	uint64_t hash = address * 0x9e3779b97f4a7c15ull;
 	struct cached_place *cached = &u->cache[hash >> 32 & (CACHE_SIZE - 1)];
 
-	if (cached->address == address && cached->generation == source->generation &&
-	    cached->generation) {
+	if (cached->address == address && cached->generation == source->generation && cached->generation) {
 		ret->cfi = cached->cfi;
 		ret->row = cached->row;
 		return 0;
@@ -60,16 +58,16 @@ static int read_word(const struct stack_copy *copy, uint64_t address, uint64_t *
 	return stack_copy_read(copy, address, ret, sizeof(*ret));
 }
 
-static int evaluate(const struct unwind_place *place, int32_t number, const struct stack_copy *copy,
-		    const struct frame *f, uint64_t cfa, uint64_t *ret)
+static int evaluate(const struct unwind_place *place, int32_t number, const struct stack_copy *copy, const struct frame *f, uint64_t cfa,
+		    uint64_t *ret)
 {
 	struct cfi_expression expression = cfi_expression(place->cfi, number);
 
 	return cfi_evaluate(&expression, copy, f->registers, cfa, ret);
 }
 
-static int apply_rule(const struct unwind_place *place, const struct cfi_rule *rule,
-		      const struct stack_copy *copy, const struct frame *f, uint64_t cfa, uint64_t *ret)
+static int apply_rule(const struct unwind_place *place, const struct cfi_rule *rule, const struct stack_copy *copy, const struct frame *f,
+		      uint64_t cfa, uint64_t *ret)
 {
 	uint64_t address;
 
@@ -82,19 +80,11 @@ static int apply_rule(const struct unwind_place *place, const struct cfi_rule *r
 			return 0;
 		}
 		return read_word(copy, address, ret);
-	case CFI_VALUE:
-		*ret = cfa + (uint64_t)(int64_t)rule->value;
-		return 0;
-	case CFI_REGISTER:
-		*ret = f->registers[rule->value];
-		return 0;
-	case CFI_VALUE_BY_EXPRESSION:
-		return evaluate(place, rule->value, copy, f, cfa, ret);
-	case CFI_SAVED_BY_EXPRESSION:
-		TRY(evaluate(place, rule->value, copy, f, cfa, &address));
-		return read_word(copy, address, ret);
-	default:
-		return -EBADMSG;
+	case CFI_VALUE: *ret = cfa + (uint64_t)(int64_t)rule->value; return 0;
+	case CFI_REGISTER: *ret = f->registers[rule->value]; return 0;
+	case CFI_VALUE_BY_EXPRESSION: return evaluate(place, rule->value, copy, f, cfa, ret);
+	case CFI_SAVED_BY_EXPRESSION: TRY(evaluate(place, rule->value, copy, f, cfa, &address)); return read_word(copy, address, ret);
+	default: return -EBADMSG;
 	}
 }
 
@@ -106,8 +96,7 @@ static enum next move_up(struct frame *f, uint64_t stack_before)
 	return f->registers[ARCH_DWARF_RETURN] ? NEXT_CALLER : NEXT_ROOT;
 }
 
-static enum next step_by_table(const struct unwind_place *place, const struct stack_copy *copy,
-			       struct frame *f)
+static enum next step_by_table(const struct unwind_place *place, const struct stack_copy *copy, struct frame *f)
 {
 	const struct cfi_row *row = place->row;
 	uint64_t values[ARCH_DWARF_REGISTERS], stack = f->registers[ARCH_DWARF_STACK];
@@ -141,16 +130,15 @@ static int is_code(struct unwinder *u, const struct unwind_source *source, uint6
 
 /* No table: either there is a chain of frame pointers, or the innermost function has not touched the
  * stack. */
-static enum next step_by_guess(struct unwinder *u, const struct unwind_source *source,
-			       const struct stack_copy *copy, struct frame *f)
+static enum next step_by_guess(struct unwinder *u, const struct unwind_source *source, const struct stack_copy *copy, struct frame *f)
 {
 	uint64_t base = f->registers[ARCH_DWARF_FRAME], stack = f->registers[ARCH_DWARF_STACK];
 	int first = f->first;
 	uint64_t pc, saved;
 
 	f->exact = f->first = 0;
-	if (base >= stack && base % 8 == 0 && read_word(copy, base, &saved) == 0 &&
-	    read_word(copy, base + 8, &pc) == 0 && (pc == 0 || is_code(u, source, pc))) {
+	if (base >= stack && base % 8 == 0 && read_word(copy, base, &saved) == 0 && read_word(copy, base + 8, &pc) == 0 &&
+	    (pc == 0 || is_code(u, source, pc))) {
 		f->registers[ARCH_DWARF_FRAME] = saved;
 		f->registers[ARCH_DWARF_RETURN] = pc;
 		f->registers[ARCH_DWARF_STACK] = base + 16;
@@ -165,8 +153,8 @@ static enum next step_by_guess(struct unwinder *u, const struct unwind_source *s
 	return base == 0 ? NEXT_ROOT : NEXT_LOST;
 }
 
-uint32_t unwind(struct unwinder *u, const struct unwind_source *source, const struct stack_copy *copy,
-		uint64_t *pcs, uint32_t room, uint8_t *ret_cut)
+uint32_t unwind(struct unwinder *u, const struct unwind_source *source, const struct stack_copy *copy, uint64_t *pcs, uint32_t room,
+		uint8_t *ret_cut)
 {
 	struct unwind_place place;
 	enum next next = NEXT_CALLER;

@@ -31,8 +31,8 @@ static inline int stack_copy_read(const struct stack_copy *copy, uint64_t addres
 /* What is known about the code at an address. */
 struct unwind_place {
 	const struct cfi *cfi;
-	const struct cfi_row *row;   /* NULL: there is code, and no more is known */
-	uint64_t generation;         /* the answer is good as long as the source has the same one */
+	const struct cfi_row *row; /* NULL: there is code, and no more is known */
+	uint64_t generation;       /* the answer is good as long as the source has the same one */
 };
 
 struct unwind_source {
@@ -52,7 +52,7 @@ void unwinder_free(struct unwinder *u);
  * addresses; that of an instruction (where a signal interrupted, and where its handler will return to) is given
  * plus one, as if it were. *ret_cut is 1 when there
  * are more callers that could not be found. Returns how many were written. */
-uint32_t unwind(struct unwinder *u, const struct unwind_source *source, const struct stack_copy *copy,
-		uint64_t *pcs, uint32_t room, uint8_t *ret_cut);
+uint32_t unwind(struct unwinder *u, const struct unwind_source *source, const struct stack_copy *copy, uint64_t *pcs, uint32_t room,
+		uint8_t *ret_cut);
 
 #endif

@@ -12,7 +12,7 @@ struct cuda_launch_kernel {
 	uint32_t shared;
 	void *stream;
 	void **parameters;
-	void **extra;                 /* not of cuLaunchCooperativeKernel */
+	void **extra; /* not of cuLaunchCooperativeKernel */
 };
 
 enum { CUDA_LAUNCH_COOPERATIVE = 2, CUDA_LAUNCH_CLUSTER = 4, CUDA_LAUNCH_SCHEDULING = 5 }; /* of CUlaunchAttributeID */
@@ -47,7 +47,7 @@ struct cuda_launch_graph {
 /* Of cuMemsetD8, D16 and D32, and of cuMemcpy in its forms for memory that has no shape, as far as they are alike. */
 struct cuda_call_set {
 	uint64_t address;
-	uint32_t value;               /* only as many bits as an element has */
+	uint32_t value; /* only as many bits as an element has */
 	size_t count;
 };
 
@@ -81,7 +81,7 @@ struct cuda_node_kernel {
 	uint32_t shared;
 	void **parameters;
 	void **extra;
-	void *kernel;                 /* of a library, where there is no function */
+	void *kernel; /* of a library, where there is no function */
 	void *context;
 };
 
@@ -89,8 +89,8 @@ struct cuda_node_set {
 	uint64_t address;
 	size_t pitch;
 	uint32_t value;
-	uint32_t element;             /* bytes: 1, 2 or 4 */
-	size_t width;                 /* elements */
+	uint32_t element; /* bytes: 1, 2 or 4 */
+	size_t width;     /* elements */
 	size_t height;
 };
 
@@ -114,18 +114,18 @@ enum { CUDA_MEMORY_HOST = 1, CUDA_MEMORY_UNIFIED = 4 }; /* of CUmemorytype */
 enum { CUDA_POINTER_MEMORY_TYPE = 2 };                  /* of CUpointer_attribute */
 
 enum {
-	CUDA_DEVICE_PCI_BUS = 33,     /* of CUdevice_attribute */
+	CUDA_DEVICE_PCI_BUS = 33, /* of CUdevice_attribute */
 	CUDA_DEVICE_PCI_SLOT = 34,
 	CUDA_DEVICE_L2 = 38,
 	CUDA_DEVICE_PCI_DOMAIN = 50,
 	CUDA_DEVICE_MAJOR = 75,
-	CUDA_FUNCTION_LOADED = 1,     /* of CUfunctionLoadingState */
-	CUDA_CAPTURE_NONE = 0,        /* of CUstreamCaptureStatus */
-	CUDA_INVALID_VALUE = 1        /* of CUresult */
+	CUDA_FUNCTION_LOADED = 1, /* of CUfunctionLoadingState */
+	CUDA_CAPTURE_NONE = 0,    /* of CUstreamCaptureStatus */
+	CUDA_INVALID_VALUE = 1    /* of CUresult */
 };
 
 struct cuda_launcher {
-#define LAUNCH_FUNCTION(needed, symbol, name, parameters) int (*name) parameters;
+#define LAUNCH_FUNCTION(needed, symbol, name, parameters) int(*name) parameters;
 #include "vendor/cuda/launch_functions.def"
 #undef LAUNCH_FUNCTION
 };

@@ -9,15 +9,7 @@
 #include <stdint.h>
 
 /* cuptiGetVersion() */
-enum {
-	CUPTI_11_8 = 18,
-	CUPTI_12_0 = 19,
-	CUPTI_12_2 = 20,
-	CUPTI_12_4 = 22,
-	CUPTI_12_8 = 26,
-	CUPTI_12_9 = 27,
-	CUPTI_13_0 = 130000
-};
+enum { CUPTI_11_8 = 18, CUPTI_12_0 = 19, CUPTI_12_2 = 20, CUPTI_12_4 = 22, CUPTI_12_8 = 26, CUPTI_12_9 = 27, CUPTI_13_0 = 130000 };
 
 enum cupti_kind {
 	CUPTI_KIND_MEMCPY = 1,
@@ -38,7 +30,7 @@ enum cupti_kind {
 	CUPTI_KIND_MEMORY_POOL = 50,
 	CUPTI_KIND_GRAPH_TRACE = 51,
 	CUPTI_KIND_JIT = 52,
-	CUPTI_KINDS = 64      /* more than there are */
+	CUPTI_KINDS = 64 /* more than there are */
 };
 
 enum {
@@ -46,7 +38,7 @@ enum {
 	CUPTI_THREAD_ID_SYSTEM = 1,
 	CUPTI_ATTRIBUTE_ZEROED_BUFFERS = 5,
 	CUPTI_OBJECT_THREAD = 2,
-	CUPTI_NO_VALUE = -1   /* ids of events, streams and contexts that are none */
+	CUPTI_NO_VALUE = -1 /* ids of events, streams and contexts that are none */
 };
 
 enum cupti_unified_kind {
@@ -75,7 +67,7 @@ struct cupti_record {
 
 struct cupti_kernel {
 	uint32_t kind;
-	uint8_t cache_config;         /* requested | executed << 4 */
+	uint8_t cache_config; /* requested | executed << 4 */
 	uint8_t shared_config;
 	uint16_t registers;
 	uint32_t partitioned_requested;
@@ -112,9 +104,9 @@ struct cupti_kernel {
 	uint32_t cluster[3];
 	uint32_t cluster_policy;
 	uint64_t local_total;
-	uint32_t cluster_potential;   /* 12.0 */
+	uint32_t cluster_potential; /* 12.0 */
 	uint32_t cluster_active;
-	uint8_t from_device;          /* 13.0 */
+	uint8_t from_device; /* 13.0 */
 	uint8_t pad2[7];
 };
 
@@ -138,9 +130,9 @@ struct cupti_memcpy {
 	uint32_t graph;
 	uint32_t channel;
 	uint32_t channel_type;
-	uint8_t from_device;          /* 12.8 */
+	uint8_t from_device; /* 12.8 */
 	uint8_t pad2[3];
-	uint64_t count;               /* 12.8 */
+	uint64_t count; /* 12.8 */
 };
 
 /* Between devices. */
@@ -210,7 +202,7 @@ struct cupti_synchronization {
 	uint32_t context;
 	uint32_t stream;
 	uint32_t event;
-	uint64_t event_sync;          /* 12.8 */
+	uint64_t event_sync; /* 12.8 */
 	uint32_t result;
 	uint32_t pad;
 };
@@ -222,7 +214,7 @@ struct cupti_cuda_event {
 	uint32_t stream;
 	uint32_t event;
 	uint32_t pad;
-	uint32_t device;              /* 12.8 */
+	uint32_t device; /* 12.8 */
 	uint32_t pad2;
 	void *reserved;
 	uint64_t device_time;
@@ -233,10 +225,10 @@ struct cupti_overhead {
 	uint32_t kind;
 	uint32_t overhead_kind;
 	uint32_t object_kind;
-	uint32_t object[3];           /* a thread: process, thread */
+	uint32_t object[3]; /* a thread: process, thread */
 	uint64_t start;
 	uint64_t end;
-	uint32_t correlation;         /* 12.2 */
+	uint32_t correlation; /* 12.2 */
 	uint32_t reserved;
 };
 
@@ -260,7 +252,7 @@ struct cupti_memory {
 	uint32_t pad2;
 	uint64_t pool;
 	uint64_t pool_threshold;
-	uint64_t pool_size;           /* or its process, where it is imported */
+	uint64_t pool_size; /* or its process, where it is imported */
 	uint64_t pool_used;
 };
 
@@ -318,19 +310,19 @@ struct cupti_jit {
 	uint64_t link;
 	uint64_t size;
 	const char *path;
-	uint32_t process;             /* 12.4 */
+	uint32_t process; /* 12.4 */
 	uint32_t thread;
 };
 
 struct cupti_device {
 	uint32_t kind;
 	uint32_t flags;
-	uint64_t bandwidth;           /* kB/s */
+	uint64_t bandwidth; /* kB/s */
 	uint64_t memory;
 	uint32_t constant_memory;
 	uint32_t l2;
 	uint32_t threads_per_warp;
-	uint32_t clock;               /* kHz */
+	uint32_t clock; /* kHz */
 	uint32_t copy_engines;
 	uint32_t sm_count;
 	uint32_t max_ipc;
@@ -363,7 +355,7 @@ struct cupti_context {
 	uint32_t device;
 	uint16_t api_kind;
 	uint16_t null_stream;
-	uint32_t parent;              /* 12.4 */
+	uint32_t parent; /* 12.4 */
 	uint8_t green;
 	uint8_t pad;
 	uint16_t sm_count;
@@ -380,31 +372,31 @@ struct cupti_stream {
 
 /* CUPTI_ACTIVITY_RECORD(kind, structure, version, first field that this version does not have): how far a record is
  * filled in since this version, in rising order. CUPTI_ACTIVITY_WHOLE: to its end. */
-#define CUPTI_ACTIVITY_RECORDS                                                           \
+#define CUPTI_ACTIVITY_RECORDS \
 	CUPTI_ACTIVITY_RECORD(CONCURRENT_KERNEL, cupti_kernel, CUPTI_11_8, cluster_potential) \
-	CUPTI_ACTIVITY_RECORD(CONCURRENT_KERNEL, cupti_kernel, CUPTI_12_0, from_device)      \
-	CUPTI_ACTIVITY_WHOLE(CONCURRENT_KERNEL, cupti_kernel, CUPTI_13_0)                    \
-	CUPTI_ACTIVITY_RECORD(MEMCPY, cupti_memcpy, CUPTI_11_8, from_device)                 \
-	CUPTI_ACTIVITY_WHOLE(MEMCPY, cupti_memcpy, CUPTI_12_8)                               \
-	CUPTI_ACTIVITY_RECORD(MEMCPY2, cupti_memcpy2, CUPTI_11_8, pad)                       \
-	CUPTI_ACTIVITY_RECORD(MEMSET, cupti_memset, CUPTI_11_8, pad2)                        \
-	CUPTI_ACTIVITY_WHOLE(DRIVER, cupti_api, CUPTI_11_8)                                  \
-	CUPTI_ACTIVITY_WHOLE(RUNTIME, cupti_api, CUPTI_11_8)                                 \
+	CUPTI_ACTIVITY_RECORD(CONCURRENT_KERNEL, cupti_kernel, CUPTI_12_0, from_device) \
+	CUPTI_ACTIVITY_WHOLE(CONCURRENT_KERNEL, cupti_kernel, CUPTI_13_0) \
+	CUPTI_ACTIVITY_RECORD(MEMCPY, cupti_memcpy, CUPTI_11_8, from_device) \
+	CUPTI_ACTIVITY_WHOLE(MEMCPY, cupti_memcpy, CUPTI_12_8) \
+	CUPTI_ACTIVITY_RECORD(MEMCPY2, cupti_memcpy2, CUPTI_11_8, pad) \
+	CUPTI_ACTIVITY_RECORD(MEMSET, cupti_memset, CUPTI_11_8, pad2) \
+	CUPTI_ACTIVITY_WHOLE(DRIVER, cupti_api, CUPTI_11_8) \
+	CUPTI_ACTIVITY_WHOLE(RUNTIME, cupti_api, CUPTI_11_8) \
 	CUPTI_ACTIVITY_RECORD(SYNCHRONIZATION, cupti_synchronization, CUPTI_11_8, event_sync) \
-	CUPTI_ACTIVITY_WHOLE(SYNCHRONIZATION, cupti_synchronization, CUPTI_12_8)             \
-	CUPTI_ACTIVITY_RECORD(CUDA_EVENT, cupti_cuda_event, CUPTI_11_8, device)              \
-	CUPTI_ACTIVITY_WHOLE(CUDA_EVENT, cupti_cuda_event, CUPTI_12_8)                       \
-	CUPTI_ACTIVITY_RECORD(OVERHEAD, cupti_overhead, CUPTI_11_8, correlation)             \
-	CUPTI_ACTIVITY_WHOLE(OVERHEAD, cupti_overhead, CUPTI_12_2)                           \
-	CUPTI_ACTIVITY_WHOLE(MEMORY2, cupti_memory, CUPTI_11_8)                              \
-	CUPTI_ACTIVITY_WHOLE(MEMORY_POOL, cupti_memory_pool, CUPTI_11_8)                     \
-	CUPTI_ACTIVITY_WHOLE(UNIFIED_MEMORY_COUNTER, cupti_unified, CUPTI_11_8)              \
-	CUPTI_ACTIVITY_WHOLE(GRAPH_TRACE, cupti_graph_trace, CUPTI_11_8)                     \
-	CUPTI_ACTIVITY_RECORD(JIT, cupti_jit, CUPTI_11_8, process)                           \
-	CUPTI_ACTIVITY_WHOLE(JIT, cupti_jit, CUPTI_12_4)                                     \
-	CUPTI_ACTIVITY_WHOLE(DEVICE, cupti_device, CUPTI_11_8)                               \
-	CUPTI_ACTIVITY_RECORD(CONTEXT, cupti_context, CUPTI_11_8, parent)                    \
-	CUPTI_ACTIVITY_WHOLE(CONTEXT, cupti_context, CUPTI_12_4)                             \
+	CUPTI_ACTIVITY_WHOLE(SYNCHRONIZATION, cupti_synchronization, CUPTI_12_8) \
+	CUPTI_ACTIVITY_RECORD(CUDA_EVENT, cupti_cuda_event, CUPTI_11_8, device) \
+	CUPTI_ACTIVITY_WHOLE(CUDA_EVENT, cupti_cuda_event, CUPTI_12_8) \
+	CUPTI_ACTIVITY_RECORD(OVERHEAD, cupti_overhead, CUPTI_11_8, correlation) \
+	CUPTI_ACTIVITY_WHOLE(OVERHEAD, cupti_overhead, CUPTI_12_2) \
+	CUPTI_ACTIVITY_WHOLE(MEMORY2, cupti_memory, CUPTI_11_8) \
+	CUPTI_ACTIVITY_WHOLE(MEMORY_POOL, cupti_memory_pool, CUPTI_11_8) \
+	CUPTI_ACTIVITY_WHOLE(UNIFIED_MEMORY_COUNTER, cupti_unified, CUPTI_11_8) \
+	CUPTI_ACTIVITY_WHOLE(GRAPH_TRACE, cupti_graph_trace, CUPTI_11_8) \
+	CUPTI_ACTIVITY_RECORD(JIT, cupti_jit, CUPTI_11_8, process) \
+	CUPTI_ACTIVITY_WHOLE(JIT, cupti_jit, CUPTI_12_4) \
+	CUPTI_ACTIVITY_WHOLE(DEVICE, cupti_device, CUPTI_11_8) \
+	CUPTI_ACTIVITY_RECORD(CONTEXT, cupti_context, CUPTI_11_8, parent) \
+	CUPTI_ACTIVITY_WHOLE(CONTEXT, cupti_context, CUPTI_12_4) \
 	CUPTI_ACTIVITY_WHOLE(STREAM, cupti_stream, CUPTI_11_8)
 
 #endif

@@ -5,11 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum cupti_domain {
-	CUPTI_DOMAIN_DRIVER = 1,
-	CUPTI_DOMAIN_RUNTIME = 2,
-	CUPTI_DOMAIN_RESOURCE = 3
-};
+enum cupti_domain { CUPTI_DOMAIN_DRIVER = 1, CUPTI_DOMAIN_RUNTIME = 2, CUPTI_DOMAIN_RESOURCE = 3 };
 
 enum { CUPTI_SITE_ENTER = 0, CUPTI_SITE_EXIT = 1 };
 
@@ -38,7 +34,7 @@ struct cupti_call_data {
 	const char *symbol;
 	void *context;
 	uint32_t context_id;
-	uint64_t *kept;       /* a word that is the same at entry and exit */
+	uint64_t *kept; /* a word that is the same at entry and exit */
 	uint32_t correlation;
 };
 

@@ -10,7 +10,8 @@ int cupti_checkpoint_load(struct cupti_checkpoint_library *ret, const char *path
 	void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
 
 	if (!library) {
-		snprintf(why, why_size, "metrics that need several passes need libcheckpoint.so, which comes with CUPTI: %.120s", dlerror());
+		snprintf(why, why_size, "metrics that need several passes need libcheckpoint.so, which comes with CUPTI: %.120s",
+			 dlerror());
 		return -ENOENT;
 	}
 	ret->save = (int (*)(struct cupti_checkpoint *))dlsym(library, "cuptiCheckpointSave");

@@ -10,8 +10,7 @@ struct cupti_record;
 
 typedef void cupti_callback(void *user, int domain, uint32_t id, const void *data);
 typedef void cupti_buffer_requested(uint8_t **buffer, size_t *size, size_t *max_records);
-typedef void cupti_buffer_completed(void *context, uint32_t stream, uint8_t *buffer, size_t size,
-				    size_t valid);
+typedef void cupti_buffer_completed(void *context, uint32_t stream, uint8_t *buffer, size_t size, size_t valid);
 
 enum {
 	CUPTI_OK = 0,
@@ -36,9 +35,9 @@ enum {
 
 struct cupti {
 	void *library;
-	uint32_t version;     /* as cuptiGetVersion() gives it: compare, do not compute */
-	char path[512];       /* of the library */
-#define CUPTI_FUNCTION(needed, name, parameters) int (*name) parameters;
+	uint32_t version; /* as cuptiGetVersion() gives it: compare, do not compute */
+	char path[512];   /* of the library */
+#define CUPTI_FUNCTION(needed, name, parameters) int(*name) parameters;
 #include "vendor/cupti/functions.def"
 #undef CUPTI_FUNCTION
 };

@@ -16,17 +16,13 @@
 #include "vendor/cupti/cupti.h"
 
 /* Newest first. */
-static const char *const names[] = { "libcupti.so.13", "libcupti.so.12", "libcupti.so.11.8",
-				     "libcupti.so" };
+static const char *const names[] = { "libcupti.so.13", "libcupti.so.12", "libcupti.so.11.8", "libcupti.so" };
 #define NAME_COUNT COUNT_OF(names)
 
 /* Under a folder of a toolkit, and under Python's site-packages. */
-static const char *const toolkit_folders[] = { "extras/CUPTI/lib64", "lib64",
-					       "targets/" ARCH_NAME "-linux/lib", "lib" };
+static const char *const toolkit_folders[] = { "extras/CUPTI/lib64", "lib64", "targets/" ARCH_NAME "-linux/lib", "lib" };
 static const char *const package_folders[] = { "nvidia/cu13/lib", "nvidia/cuda_cupti/lib" };
-static const char *const system_folders[] = { "/usr/lib/" ARCH_NAME "-linux-gnu", "/usr/lib64",
-					      "/usr/lib" };
-
+static const char *const system_folders[] = { "/usr/lib/" ARCH_NAME "-linux-gnu", "/usr/lib64", "/usr/lib" };
 
 struct finding {
 	struct cupti_places *places;
@@ -54,8 +50,7 @@ static void add_folder(const struct finding *f, const char *folder, const char *
 	int length;
 
 	for (size_t i = 0; i < NAME_COUNT; i++) {
-		length = snprintf(path, sizeof(path), "%s%s%s%s/%s", f->root, folder,
-				  *tail ? "/" : "", tail, names[i]);
+		length = snprintf(path, sizeof(path), "%s%s%s%s/%s", f->root, folder, *tail ? "/" : "", tail, names[i]);
 		if (length < (int)sizeof(path) && exists(path)) {
 			add(f->places, path);
 			return;
@@ -63,16 +58,14 @@ static void add_folder(const struct finding *f, const char *folder, const char *
 	}
 }
 
-static void add_folders(const struct finding *f, const char *folder, const char *const *tails,
-			size_t count)
+static void add_folders(const struct finding *f, const char *folder, const char *const *tails, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
 		add_folder(f, folder, tails[i]);
 }
 
 /* Calls `visit` with every entry of the folder whose name begins so. */
-static void each_entry(const struct finding *f, const char *folder, const char *prefix,
-		       void (*visit)(const struct finding *, const char *))
+static void each_entry(const struct finding *f, const char *folder, const char *prefix, void (*visit)(const struct finding *, const char *))
 {
 	struct entry {
 		uint64_t inode;
@@ -80,24 +73,21 @@ static void each_entry(const struct finding *f, const char *folder, const char *
 		uint16_t size;
 		uint8_t type;
 		char name[];
-	} *entry;
+	} * entry;
 	char path[640], buffer[4096] __attribute__((aligned(8)));
 	long fd, length;
 
 	snprintf(path, sizeof(path), "%s%s", f->root, folder);
-	fd = arch_syscall(SYS_openat, AT_FDCWD, (long)path, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0,
-			  0, 0);
+	fd = arch_syscall(SYS_openat, AT_FDCWD, (long)path, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0, 0, 0);
 	if (fd < 0)
 		return;
 	do {
 		length = arch_syscall(SYS_getdents64, fd, (long)buffer, sizeof(buffer), 0, 0, 0);
 		for (long at = 0; at < length; at += entry->size) {
 			entry = (struct entry *)(buffer + at);
-			if (entry->name[0] == '.' ||
-			    strncmp(entry->name, prefix, strlen(prefix)) != 0)
+			if (entry->name[0] == '.' || strncmp(entry->name, prefix, strlen(prefix)) != 0)
 				continue;
-			if (snprintf(path, sizeof(path), "%s/%s", folder, entry->name) <
-			    (int)sizeof(path))
+			if (snprintf(path, sizeof(path), "%s/%s", folder, entry->name) < (int)sizeof(path))
 				visit(f, path);
 		}
 	} while (length > 0);
@@ -183,9 +173,7 @@ static void add_packages_of(const struct finding *f, const char *path)
 
 	for (size_t i = 0; i < COUNT_OF(kinds); i++) {
 		at = strstr(path, kinds[i]);
-		if (at &&
-		    snprintf(folder, sizeof(folder), "%.*s",
-			     (int)(at - path + strlen(kinds[i]) - 1), path) < (int)sizeof(folder))
+		if (at && snprintf(folder, sizeof(folder), "%.*s", (int)(at - path + strlen(kinds[i]) - 1), path) < (int)sizeof(folder))
 			add_folders(f, folder, package_folders, COUNT_OF(package_folders));
 	}
 }
@@ -240,8 +228,7 @@ static void add_by_variables(const struct finding *f)
 static void add_by_executable(const struct finding *f)
 {
 	char path[512], prefix[512];
-	long length = arch_syscall(SYS_readlinkat, AT_FDCWD, (long)"/proc/self/exe", (long)path,
-				   sizeof(path) - 1, 0, 0);
+	long length = arch_syscall(SYS_readlinkat, AT_FDCWD, (long)"/proc/self/exe", (long)path, sizeof(path) - 1, 0, 0);
 
 	path[length > 0 ? length : 0] = '\0';
 	if (strstr(path, "python") && parent(prefix, sizeof(prefix), path, 2))

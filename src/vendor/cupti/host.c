@@ -71,8 +71,9 @@ int cupti_host_load(struct cupti_host *ret, char *why, size_t why_size)
 		return -ENOMEM;
 	}
 	cupti_find(places, "");
-	snprintf(why, why_size, "CUPTI was not found: install a CUDA toolkit (package cuda-cupti-12-6 or later, or pip's "
-				"nvidia-cuda-cupti), or name the library in SONDE_CUPTI");
+	snprintf(why, why_size,
+		 "CUPTI was not found: install a CUDA toolkit (package cuda-cupti-12-6 or later, or pip's "
+		 "nvidia-cuda-cupti), or name the library in SONDE_CUPTI");
 	for (unsigned i = 0; i < places->count && result < 0; i++) {
 		ret->library = dlopen(places->paths[i], RTLD_NOW | RTLD_LOCAL);
 		if (!ret->library)

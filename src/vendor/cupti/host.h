@@ -8,14 +8,14 @@
 
 #include "vendor/cupti/pm.h"
 
-enum { HOST_PROFILER_RANGE = 0, HOST_PROFILER_PM = 1 };            /* of CUpti_ProfilerType */
-enum { HOST_COUNTER = 0, HOST_RATIO = 1, HOST_THROUGHPUT = 2 };     /* of CUpti_MetricType and NVPW_MetricType */
-enum { HOST_NOT_SUPPORTED = 27, HOST_BAD_CHIP = 46 };               /* of CUptiResult */
+enum { HOST_PROFILER_RANGE = 0, HOST_PROFILER_PM = 1 };         /* of CUpti_ProfilerType */
+enum { HOST_COUNTER = 0, HOST_RATIO = 1, HOST_THROUGHPUT = 2 }; /* of CUpti_MetricType and NVPW_MetricType */
+enum { HOST_NOT_SUPPORTED = 27, HOST_BAD_CHIP = 46 };           /* of CUptiResult */
 
 struct host_chips {
 	size_t size;
 	void *priv;
-	size_t count;               /* out, as all that follows */
+	size_t count; /* out, as all that follows */
 	const char *const *names;
 };
 
@@ -25,18 +25,18 @@ struct host_sub_metrics {
 	void *host;
 	int type;
 	const char *metric;
-	size_t count;               /* out */
-	const char **names;         /* out: ".avg.per_second" ... */
+	size_t count;       /* out */
+	const char **names; /* out: ".avg.per_second" ... */
 };
 
 struct host_properties {
 	size_t size;
 	void *priv;
 	void *host;
-	const char *metric;         /* with or without a rollup; one that does not exist is an error */
-	const char *description;    /* out, as all that follows */
-	const char *unit;           /* of the hardware */
-	const char *dimension;      /* "byte/second" */
+	const char *metric;      /* with or without a rollup; one that does not exist is an error */
+	const char *description; /* out, as all that follows */
+	const char *unit;        /* of the hardware */
+	const char *dimension;   /* "byte/second" */
 	int type;
 };
 
@@ -46,12 +46,12 @@ struct host_most_per_pass {
 	int type;
 	const char *chip;
 	uint8_t *availability;
-	size_t count;               /* out */
+	size_t count; /* out */
 };
 
 struct cupti_host {
 	void *library;
-	char path[512];             /* of CUPTI */
+	char path[512]; /* of CUPTI */
 	int (*cuptiGetVersion)(uint32_t *version);
 	int (*cuptiGetResultString)(int result, const char **text);
 #define HOST_FUNCTION(name, parameters) int (*name)(struct parameters *);

@@ -50,8 +50,7 @@ static int check_version(struct cupti *c, char *why, size_t why_size)
 	if (result == CUPTI_OK && c->version >= OLDEST_VERSION)
 		return 0;
 	if (result == CUPTI_OK)
-		snprintf(why, why_size, "%s is older than CUDA 11.8 (its version is %u)", c->path,
-			 c->version);
+		snprintf(why, why_size, "%s is older than CUDA 11.8 (its version is %u)", c->path, c->version);
 	else
 		snprintf(why, why_size, "%s does not tell its version (error %d)", c->path, result);
 	return -ENOTSUP;

@@ -8,11 +8,13 @@
 #include <stdint.h>
 
 /* A block of parameters, all zero but for its size. */
+/* clang-format off */
 #define PM_PARAMETERS(type, last) \
 	{ .size = offsetof(struct type, last) + sizeof(((struct type *)0)->last) }
+/* clang-format on */
 
-enum { PM_PROFILER_TYPE = 1 };   /* of CUpti_ProfilerType */
-enum { PM_PROFILER_API = 3 };    /* of CUpti_Profiler_API */
+enum { PM_PROFILER_TYPE = 1 }; /* of CUpti_ProfilerType */
+enum { PM_PROFILER_API = 3 };  /* of CUpti_Profiler_API */
 enum { PM_TRIGGER_CLOCKS = 0, PM_TRIGGER_TIME = 1 };
 enum { PM_KEEP_OLDEST = 0, PM_KEEP_LATEST = 1 };
 enum { PM_STOP_OTHER = 0, PM_STOP_IMAGE_FULL = 1, PM_STOP_END = 2 };
@@ -27,14 +29,14 @@ struct pm_device_supported {
 	size_t size;
 	void *priv;
 	int device;
-	int supported;           /* all of those below; PM_SUPPORTED ... */
+	int supported; /* all of those below; PM_SUPPORTED ... */
 	int architecture;
 	int sli;
 	int vgpu;
 	int confidential;
 	int mining;
 	int wsl;
-	int api;                 /* in: PM_PROFILER_API */
+	int api; /* in: PM_PROFILER_API */
 };
 
 struct pm_chip_name {
@@ -57,10 +59,10 @@ struct pm_availability {
 struct pm_host_initialize {
 	size_t size;
 	void *priv;
-	int type;                /* PM_PROFILER_TYPE */
+	int type; /* PM_PROFILER_TYPE */
 	const char *chip;
 	const uint8_t *availability;
-	void *host;              /* out */
+	void *host; /* out */
 };
 
 struct pm_host_deinitialize {
@@ -73,8 +75,8 @@ struct pm_base_metrics {
 	size_t size;
 	void *priv;
 	void *host;
-	int type;                /* 0 counter, 1 ratio, 2 throughput */
-	const char **names;      /* out */
+	int type;           /* 0 counter, 1 ratio, 2 throughput */
+	const char **names; /* out */
 	size_t count;
 };
 
@@ -90,7 +92,7 @@ struct pm_image_size {
 	size_t size;
 	void *priv;
 	void *host;
-	size_t image_size;       /* out */
+	size_t image_size; /* out */
 };
 
 struct pm_image {
@@ -106,7 +108,7 @@ struct pm_passes {
 	void *priv;
 	size_t image_size;
 	uint8_t *image;
-	size_t passes;           /* out */
+	size_t passes; /* out */
 };
 
 struct pm_evaluate {
@@ -115,10 +117,10 @@ struct pm_evaluate {
 	void *host;
 	const uint8_t *counters;
 	size_t counters_size;
-	size_t index;            /* of the sample */
+	size_t index; /* of the sample */
 	const char **names;
 	size_t count;
-	double *values;          /* out */
+	double *values; /* out */
 };
 
 /* The sampler of one device. */
@@ -126,7 +128,7 @@ struct pm_enable {
 	size_t size;
 	void *priv;
 	size_t device;
-	void *sampler;           /* out */
+	void *sampler; /* out */
 };
 
 /* cuptiPmSamplingStart, Stop and Disable. */
@@ -142,8 +144,8 @@ struct pm_set_config {
 	void *sampler;
 	size_t image_size;
 	const uint8_t *image;
-	size_t buffer_size;      /* of the hardware's buffer, bytes */
-	uint64_t interval;       /* ns, or clocks */
+	size_t buffer_size; /* of the hardware's buffer, bytes */
+	uint64_t interval;  /* ns, or clocks */
 	int trigger;
 	int append;
 };
@@ -155,7 +157,7 @@ struct pm_counters_size {
 	const char **names;
 	size_t count;
 	uint32_t max_samples;
-	size_t counters_size;    /* out */
+	size_t counters_size; /* out */
 };
 
 struct pm_counters_initialize {
@@ -172,8 +174,8 @@ struct pm_decode {
 	void *sampler;
 	uint8_t *counters;
 	size_t counters_size;
-	int stop_reason;         /* out */
-	uint8_t overflow;        /* out: the hardware's buffer was full */
+	int stop_reason;  /* out */
+	uint8_t overflow; /* out: the hardware's buffer was full */
 };
 
 struct pm_counters_info {
@@ -181,7 +183,7 @@ struct pm_counters_info {
 	void *priv;
 	const uint8_t *counters;
 	size_t counters_size;
-	size_t total;            /* out, as what follows */
+	size_t total; /* out, as what follows */
 	size_t populated;
 	size_t completed;
 };
@@ -193,7 +195,7 @@ struct pm_sample_info {
 	const uint8_t *counters;
 	size_t counters_size;
 	size_t index;
-	uint64_t start;          /* out: ns of the GPU's timer */
+	uint64_t start; /* out: ns of the GPU's timer */
 	uint64_t end;
 };
 

@@ -22,8 +22,7 @@ int cupti_range_fill(struct cupti_range *ret, void *library, const char *path, c
 	for (size_t i = 0; i < COUNT_OF(functions); i++) {
 		function = dlsym(library, functions[i].name);
 		if (!function) {
-			snprintf(why, why_size, "%.200s has no %s: counters of kernels need CUPTI 12.6 or later", path,
-				 functions[i].name);
+			snprintf(why, why_size, "%.200s has no %s: counters of kernels need CUPTI 12.6 or later", path, functions[i].name);
 			return -ENOSYS;
 		}
 		memcpy((char *)ret + functions[i].offset, &function, sizeof(function));

@@ -5,9 +5,9 @@
 
 #include "vendor/cupti/pm.h"
 
-enum { RANGE_PROFILER_TYPE = 0 };   /* of CUpti_ProfilerType */
-enum { RANGE_PROFILER_API = 0 };    /* of CUpti_Profiler_API */
-enum { RANGE_AUTO = 1, RANGE_USER = 2 }; /* of CUpti_ProfilerRange: each kernel is one; between push and pop */
+enum { RANGE_PROFILER_TYPE = 0 };                                /* of CUpti_ProfilerType */
+enum { RANGE_PROFILER_API = 0 };                                 /* of CUpti_Profiler_API */
+enum { RANGE_AUTO = 1, RANGE_USER = 2 };                         /* of CUpti_ProfilerRange: each kernel is one; between push and pop */
 enum { RANGE_REPLAYED_BY_RUNS = 1, RANGE_REPLAYED_BY_USER = 3 }; /* of CUpti_ProfilerReplayMode */
 
 /* Counters that exist for this context; `image` NULL asks for the size. */
@@ -23,7 +23,7 @@ struct range_enable {
 	size_t size;
 	void *priv;
 	void *context;
-	void *profiler;          /* out */
+	void *profiler; /* out */
 };
 
 /* cuptiRangeProfilerDisable, Start and PopRange. */
@@ -54,7 +54,7 @@ struct range_stop {
 	size_t size;
 	void *priv;
 	void *profiler;
-	size_t pass;             /* out, as what follows */
+	size_t pass; /* out, as what follows */
 	size_t target_level;
 	uint8_t all_submitted;
 };
@@ -70,7 +70,7 @@ struct range_decode {
 	size_t size;
 	void *priv;
 	void *profiler;
-	size_t dropped;          /* out: ranges */
+	size_t dropped; /* out: ranges */
 };
 
 struct range_counters_size {
@@ -81,7 +81,7 @@ struct range_counters_size {
 	size_t count;
 	size_t max_ranges;
 	uint32_t max_nodes;
-	size_t counters_size;    /* out */
+	size_t counters_size; /* out */
 };
 
 struct range_counters_initialize {
@@ -97,7 +97,7 @@ struct range_counters_info {
 	void *priv;
 	const uint8_t *counters;
 	size_t counters_size;
-	size_t ranges;           /* out */
+	size_t ranges; /* out */
 };
 
 struct cupti_range {

@@ -7,18 +7,18 @@
 
 #define PC_REASON_NAME 128
 
-enum { PC_CONTINUOUS = 1 };           /* of CUpti_PCSamplingCollectionMode */
-enum { PC_PARSED = 1 };               /* of CUpti_PCSamplingOutputDataFormat */
-enum {                                /* of CUpti_PCSamplingConfigurationAttributeType */
-	PC_PERIOD = 1,
-	PC_REASONS = 2,
-	PC_SCRATCH_SIZE = 3,
-	PC_BUFFER_SIZE = 4,
-	PC_MODE = 5,
-	PC_CONTROL = 6,
-	PC_FORMAT = 7,
-	PC_DATA = 8,
-	PC_SLEEP = 9
+enum { PC_CONTINUOUS = 1 }; /* of CUpti_PCSamplingCollectionMode */
+enum { PC_PARSED = 1 };     /* of CUpti_PCSamplingOutputDataFormat */
+enum {                      /* of CUpti_PCSamplingConfigurationAttributeType */
+       PC_PERIOD = 1,
+       PC_REASONS = 2,
+       PC_SCRATCH_SIZE = 3,
+       PC_BUFFER_SIZE = 4,
+       PC_MODE = 5,
+       PC_CONTROL = 6,
+       PC_FORMAT = 7,
+       PC_DATA = 8,
+       PC_SLEEP = 9
 };
 
 struct pc_reason {
@@ -28,11 +28,11 @@ struct pc_reason {
 
 struct pc_record {
 	size_t size;
-	uint64_t crc;                 /* of the cubin */
-	uint64_t pc;                  /* offset in the function */
+	uint64_t crc; /* of the cubin */
+	uint64_t pc;  /* offset in the function */
 	uint32_t function_number;
 	uint32_t pad;
-	char *function;               /* ours to free */
+	char *function; /* ours to free */
 	size_t reason_count;
 	struct pc_reason *reasons;
 	uint32_t correlation;
@@ -40,23 +40,23 @@ struct pc_record {
 
 struct pc_data {
 	size_t size;
-	size_t room;                  /* records */
-	uint64_t samples;             /* out, as what follows */
+	size_t room;      /* records */
+	uint64_t samples; /* out, as what follows */
 	uint64_t dropped;
 	size_t count;
 	size_t remaining;
 	uint64_t range;
 	struct pc_record *records;
-	uint64_t others;              /* samples of kernels that are not the program's */
+	uint64_t others; /* samples of kernels that are not the program's */
 	uint8_t full;
 };
 
 struct pc_attribute {
 	int type;
-	int status;                   /* out */
+	int status; /* out */
 	union {
 		uint64_t all[3];
-		uint32_t number;      /* period, mode, control, format, sleep */
+		uint32_t number; /* period, mode, control, format, sleep */
 		size_t bytes;
 		struct {
 			size_t count;
@@ -94,14 +94,14 @@ struct pc_reason_names {
 	void *context;
 	size_t count;
 	uint32_t *indexes;
-	char **names;                 /* of PC_REASON_NAME bytes each */
+	char **names; /* of PC_REASON_NAME bytes each */
 };
 
 struct cubin_crc {
 	size_t size;
 	size_t image_size;
 	const void *image;
-	uint64_t crc;                 /* out */
+	uint64_t crc; /* out */
 };
 
 struct sass_details {
@@ -115,12 +115,12 @@ struct sass_properties {
 	void *priv;
 	const char *chip;
 	const char *name;
-	struct sass_details metric;   /* out */
+	struct sass_details metric; /* out */
 };
 
 struct sass_config {
 	uint64_t metric;
-	uint8_t granularity;          /* 0: of the whole GPU */
+	uint8_t granularity; /* 0: of the whole GPU */
 };
 
 struct sass_set_config {
@@ -142,14 +142,14 @@ struct sass_disable {
 	size_t size;
 	void *priv;
 	void *context;
-	size_t dropped;               /* out */
+	size_t dropped; /* out */
 };
 
 struct sass_data_properties {
 	size_t size;
 	void *priv;
 	void *context;
-	size_t records;               /* out, as what follows */
+	size_t records; /* out, as what follows */
 	size_t instances;
 };
 

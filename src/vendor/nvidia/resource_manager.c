@@ -10,7 +10,7 @@ struct rm_alloc {
 	uint32_t object;
 	uint32_t class;
 	uint64_t parameters;
-	uint32_t size;       /* in drivers before 530: the status */
+	uint32_t size; /* in drivers before 530: the status */
 	uint32_t status;
 };
 
@@ -31,8 +31,7 @@ static int told(uint32_t status)
 
 int nvidia_rm_allocate(int fd, uint32_t client, uint32_t parent, uint32_t class, void *parameters, uint32_t *object)
 {
-	struct rm_alloc a = { .root = client, .parent = parent, .object = *object, .class = class,
-			      .parameters = (uintptr_t)parameters };
+	struct rm_alloc a = { .root = client, .parent = parent, .object = *object, .class = class, .parameters = (uintptr_t)parameters };
 
 	if (ioctl(fd, _IOWR('F', 0x2b, struct rm_alloc), &a) < 0)
 		return -errno;
@@ -42,8 +41,7 @@ int nvidia_rm_allocate(int fd, uint32_t client, uint32_t parent, uint32_t class,
 
 int nvidia_rm_control(int fd, uint32_t client, uint32_t object, uint32_t command, void *parameters, uint32_t size)
 {
-	struct rm_control c = { .client = client, .object = object, .command = command,
-				.parameters = (uintptr_t)parameters, .size = size };
+	struct rm_control c = { .client = client, .object = object, .command = command, .parameters = (uintptr_t)parameters, .size = size };
 
 	if (ioctl(fd, _IOWR('F', 0x2a, struct rm_control), &c) < 0)
 		return -errno;

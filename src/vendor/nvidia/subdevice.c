@@ -60,8 +60,8 @@ static int find_device(const struct nvidia_subdevice *s, uint32_t domain, uint32
 
 	for (int i = 0; result == 0 && i < MAX_ATTACHED && ids[i] != UINT32_MAX; i++) {
 		pci = (struct rm_pci_info){ .id = ids[i] };
-		if (control(s, s->client, COMMAND_PCI_INFO, &pci, sizeof(pci)) < 0 ||
-		    pci.domain != domain || pci.bus != bus || pci.slot != device)
+		if (control(s, s->client, COMMAND_PCI_INFO, &pci, sizeof(pci)) < 0 || pci.domain != domain || pci.bus != bus ||
+		    pci.slot != device)
 			continue;
 		*ret = (struct rm_id_info){ .id = ids[i] };
 		return control(s, s->client, COMMAND_ID_INFO, ret, sizeof(*ret));

@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 struct nvidia_subdevice {
-	int fd;             /* -1: closed */
+	int fd; /* -1: closed */
 	uint32_t client;
 	uint32_t object;
 };

@@ -11,7 +11,7 @@
 #include "base/macros.h"
 #include "vendor/nvidia/resource_manager.h"
 
-#define CLASS_MEMORY 0x90ceu   /* of the driver's, without a device */
+#define CLASS_MEMORY 0x90ceu /* of the driver's, without a device */
 #define CLASS_BUFFER 0x90cdu
 #define HANDLE_HEADER 0x50de0003u
 #define HANDLE_RECORDS 0x50de0004u
@@ -131,8 +131,10 @@ static int refused(int result, const char *call, const char *reason, char *why, 
 
 static const char *bind_reason(uint32_t reason)
 {
+	/* clang-format off */
 	static const char *const reasons[] = { "", "the GPU is too old", "this GPU does not log context switches", "logging is not enabled",
 					       "administrators only", "a capability of the virtual GPU is missing" };
+	/* clang-format on */
 
 	return reason < COUNT_OF(reasons) ? reasons[reason] : "";
 }
@@ -147,8 +149,10 @@ static int new_memory(const struct nvidia_subdevice *t, uint32_t handle, uint64_
 /* The driver keeps with a descriptor what may be mapped through it: one for each mapping, which outlives it. */
 static int map(const struct nvidia_subdevice *t, uint32_t memory, size_t bytes, const volatile void **ret)
 {
+	/* clang-format off */
 	struct rm_map m = { .client = t->client, .device = t->client, .memory = memory, .length = bytes, .flags = MAP_READ_ONLY,
 			    .fd = open("/dev/nvidiactl", O_RDWR | O_CLOEXEC) };
+	/* clang-format on */
 	int result = 0;
 	void *p;
 
@@ -172,15 +176,19 @@ static int map(const struct nvidia_subdevice *t, uint32_t memory, size_t bytes, 
 static int make_buffer(struct nvidia_switches *s, char *why, size_t size)
 {
 	const struct nvidia_subdevice *t = &s->timer;
-	struct rm_buffer b = { .record_size = NVIDIA_SWITCH_RECORD_BYTES, .record_count = NVIDIA_SWITCH_RECORDS, .subdevice = t->object,
-			       .header = HANDLE_HEADER, .records = HANDLE_RECORDS };
+	struct rm_buffer b = { .record_size = NVIDIA_SWITCH_RECORD_BYTES,
+			       .record_count = NVIDIA_SWITCH_RECORDS,
+			       .subdevice = t->object,
+			       .header = HANDLE_HEADER,
+			       .records = HANDLE_RECORDS };
 	int result = refused(new_memory(t, HANDLE_HEADER, HEADER_BYTES), "memory for an event buffer", "", why, size);
 
 	if (result == 0)
 		result = refused(new_memory(t, HANDLE_RECORDS, RECORDS_BYTES), "memory for an event buffer", "", why, size);
 	s->buffer = HANDLE_BUFFER;
 	if (result == 0)
-		result = refused(nvidia_rm_allocate(t->fd, t->client, t->client, CLASS_BUFFER, &b, &s->buffer), "an event buffer", "", why, size);
+		result = refused(nvidia_rm_allocate(t->fd, t->client, t->client, CLASS_BUFFER, &b, &s->buffer), "an event buffer", "", why,
+				 size);
 	if (result == 0)
 		result = refused(map(t, HANDLE_HEADER, HEADER_BYTES, &s->header), "a mapping of the event buffer", "", why, size);
 	if (result == 0)
@@ -231,7 +239,10 @@ int nvidia_switch_decode(const volatile void *record, struct nvidia_switch *ret)
 		return 0;
 	if (tag != TAG_SIMPLE_START && tag != TAG_SIMPLE_END && tag != TAG_CONTEXT_START && tag != TAG_SAVE_END)
 		return 0;
-	*ret = (struct nvidia_switch){ .time = r->time, .context = r->context, .pid = r->pid, .sequence = r->sequence,
+	*ret = (struct nvidia_switch){ .time = r->time,
+				       .context = r->context,
+				       .pid = r->pid,
+				       .sequence = r->sequence,
 				       .begins = tag == TAG_SIMPLE_START || tag == TAG_CONTEXT_START };
 	return 1;
 }

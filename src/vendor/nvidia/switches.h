@@ -11,18 +11,18 @@
 #define NVIDIA_SWITCH_NOT_TOLD UINT32_MAX /* pid and context of the driver's own work */
 
 struct nvidia_switch {
-	uint64_t time;       /* by the GPU's timer */
-	uint32_t context;    /* the driver's number for a group of channels */
-	uint32_t pid;        /* as the machine counts, whatever namespace; 0: another user's */
+	uint64_t time;    /* by the GPU's timer */
+	uint32_t context; /* the driver's number for a group of channels */
+	uint32_t pid;     /* as the machine counts, whatever namespace; 0: another user's */
 	uint16_t sequence;
-	uint8_t begins;      /* else it ends */
+	uint8_t begins; /* else it ends */
 };
 
 struct nvidia_switches {
-	struct nvidia_subdevice timer;    /* .fd -1: closed */
+	struct nvidia_subdevice timer; /* .fd -1: closed */
 	uint32_t buffer;
-	uint32_t get;                 /* next record to be read */
-	uint32_t sequence;            /* expected next */
+	uint32_t get;      /* next record to be read */
+	uint32_t sequence; /* expected next */
 	int expects;
 	const volatile void *header;
 	const volatile void *records;

@@ -5,12 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum {
-	NVML_OK = 0,
-	NVML_NOT_SUPPORTED = 3,
-	NVML_NO_PERMISSION = 4,
-	NVML_INSUFFICIENT_SIZE = 7
-};
+enum { NVML_OK = 0, NVML_NOT_SUPPORTED = 3, NVML_NO_PERMISSION = 4, NVML_INSUFFICIENT_SIZE = 7 };
 
 enum { NVML_CLOCK_GRAPHICS = 0, NVML_CLOCK_SM = 1, NVML_CLOCK_MEMORY = 2 };
 #define NVML_BASE_CLOCK 0xffffff01u /* in place of MHz: what the GPU can hold at all times */
@@ -19,10 +14,10 @@ enum { NVML_SENSOR_GPU = 0 };
 
 /* Fields of nvmlDeviceGetFieldValues(). */
 enum {
-	NVML_FIELD_NVLINK_SPEED = 90,   /* MB a second, of one link */
-	NVML_FIELD_NVLINK_TX = 138,     /* KiB since the driver was loaded; scope: a link, or all */
+	NVML_FIELD_NVLINK_SPEED = 90, /* MB a second, of one link */
+	NVML_FIELD_NVLINK_TX = 138,   /* KiB since the driver was loaded; scope: a link, or all */
 	NVML_FIELD_NVLINK_RX = 139,
-	NVML_FIELD_POWER_INSTANT = 186  /* mW */
+	NVML_FIELD_POWER_INSTANT = 186 /* mW */
 };
 #define NVML_ALL_LINKS UINT32_MAX
 #define NVML_LINKS 18
@@ -30,16 +25,18 @@ enum { NVML_LINK_PEER = 0, NVML_LINK_HOST = 1, NVML_LINK_PEER_ATOMICS = 2, NVML_
 enum { NVML_REMOTE_GPU = 0, NVML_REMOTE_CPU = 1, NVML_REMOTE_SWITCH = 2 };
 
 /* Kinds of values in a field. */
+/* clang-format off */
 enum { NVML_DOUBLE = 0, NVML_UNSIGNED = 1, NVML_UNSIGNED_LONG = 2, NVML_UNSIGNED_LONG_LONG = 3, NVML_SIGNED_LONG_LONG = 4,
        NVML_SIGNED = 5 };
+/* clang-format on */
 
 struct nvml_utilization {
-	unsigned gpu;                   /* percent */
+	unsigned gpu; /* percent */
 	unsigned memory;
 };
 
 struct nvml_memory {
-	unsigned long long total;       /* bytes */
+	unsigned long long total; /* bytes */
 	unsigned long long free;
 	unsigned long long used;
 };
@@ -51,12 +48,12 @@ struct nvml_pci {
 	unsigned device;
 	unsigned id;
 	unsigned subsystem;
-	char bus_id[32];                /* 00000000:06:00.0 */
+	char bus_id[32]; /* 00000000:06:00.0 */
 };
 
 struct nvml_process {
 	unsigned pid;
-	unsigned long long memory;      /* bytes; UINT64_MAX: not known */
+	unsigned long long memory; /* bytes; UINT64_MAX: not known */
 	unsigned gpu_instance;
 	unsigned compute_instance;
 };
@@ -79,7 +76,7 @@ struct nvml_field {
 struct nvml {
 	void *library;
 	const char *(*nvmlErrorString)(int result);
-#define NVML_FUNCTION(needed, name, parameters) int (*name) parameters;
+#define NVML_FUNCTION(needed, name, parameters) int(*name) parameters;
 #include "vendor/nvml/nvml_functions.def"
 #undef NVML_FUNCTION
 };

@@ -16,7 +16,7 @@ struct nvperf_scratch_size {
 	void *priv;
 	const char *chip;
 	const uint8_t *availability;
-	size_t scratch_size;        /* out */
+	size_t scratch_size; /* out */
 };
 
 struct nvperf_evaluator_initialize {
@@ -28,7 +28,7 @@ struct nvperf_evaluator_initialize {
 	const uint8_t *availability;
 	const uint8_t *counters;
 	size_t counters_size;
-	void *evaluator;            /* out */
+	void *evaluator; /* out */
 };
 
 struct nvperf_evaluator_destroy {
@@ -43,9 +43,9 @@ struct nvperf_metric_names {
 	void *priv;
 	void *evaluator;
 	uint8_t type;
-	const char *names;          /* out: each ends with a NUL */
-	const size_t *offsets;      /* out */
-	size_t count;               /* out */
+	const char *names;     /* out: each ends with a NUL */
+	const size_t *offsets; /* out */
+	size_t count;          /* out */
 };
 
 struct nvperf_type_and_index {
@@ -53,8 +53,8 @@ struct nvperf_type_and_index {
 	void *priv;
 	void *evaluator;
 	const char *metric;
-	uint8_t type;               /* out */
-	size_t index;               /* out: among the names of its type */
+	uint8_t type; /* out */
+	size_t index; /* out: among the names of its type */
 };
 
 struct nvperf_throughput {
@@ -62,12 +62,12 @@ struct nvperf_throughput {
 	void *priv;
 	void *evaluator;
 	size_t index;
-	const char *description;    /* out, as all that follows */
+	const char *description; /* out, as all that follows */
 	uint32_t unit;
 	size_t counter_count;
-	const size_t *counters;     /* indexes among counters */
+	const size_t *counters; /* indexes among counters */
 	size_t part_count;
-	const size_t *parts;        /* indexes among throughputs */
+	const size_t *parts; /* indexes among throughputs */
 };
 
 /* A metric as the evaluator knows it: NVPW_MetricEvalRequest. */
@@ -107,8 +107,8 @@ struct nvperf_config_create {
 	void *priv;
 	const char *chip;
 	const uint8_t *availability;
-	uint32_t kind;              /* enum nvperf_kind */
-	void *config;               /* out */
+	uint32_t kind; /* enum nvperf_kind */
+	void *config;  /* out */
 };
 
 /* Destroying, and making the image. */
@@ -138,7 +138,7 @@ struct nvperf_pass_group {
 struct nvperf_counter {
 	void *priv;
 	const char *name;
-	uint32_t domain;            /* 0: any */
+	uint32_t domain; /* 0: any */
 	uint8_t keeps_instances;
 };
 
@@ -157,14 +157,14 @@ struct nvperf_config_image {
 	void *config;
 	size_t room;
 	uint8_t *image;
-	size_t image_size;          /* out */
+	size_t image_size; /* out */
 };
 
 struct nvperf_passes {
 	size_t size;
 	void *priv;
 	void *config;
-	size_t passes;              /* out */
+	size_t passes; /* out */
 };
 
 #endif

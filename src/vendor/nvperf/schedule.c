@@ -150,7 +150,9 @@ static int pack(const struct nvperf_schedule *s, void *config, const struct coun
 	add.count = c->count;
 	add.counters = c->list;
 	return s->NVPW_RawCounterConfig_BeginPassGroup(&group) == 0 && s->NVPW_RawCounterConfig_AddRawCounters(&add) == 0 &&
-	       s->NVPW_RawCounterConfig_EndPassGroup(&group) == 0 ? 0 : -1;
+			       s->NVPW_RawCounterConfig_EndPassGroup(&group) == 0 ?
+		       0 :
+		       -1;
 }
 
 static int fetch(const struct nvperf_schedule *s, void *config, struct nvperf_config *ret)

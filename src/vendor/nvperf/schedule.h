@@ -9,7 +9,7 @@
 enum nvperf_kind { NVPERF_RANGES = 1, NVPERF_SAMPLES = 2 }; /* of NVPA_ActivityKind */
 
 struct nvperf_schedule {
-	void *library;              /* NULL: not there, or it has not all of this */
+	void *library; /* NULL: not there, or it has not all of this */
 	const char *chip;
 	const uint8_t *availability;
 	void *evaluator;
@@ -20,7 +20,7 @@ struct nvperf_schedule {
 };
 
 struct nvperf_config {
-	uint8_t *image;             /* to be freed */
+	uint8_t *image; /* to be freed */
 	size_t image_size;
 	size_t passes;
 };

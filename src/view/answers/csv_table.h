@@ -9,7 +9,7 @@ struct csv_table {
 	char **cells; /* row by row, the titles first; they point into the text */
 	size_t count, capacity;
 	size_t columns;
-	size_t rows;  /* without the titles */
+	size_t rows;   /* without the titles */
 	bool *numbers; /* by column: all cells that have something are numbers */
 };
 

@@ -88,8 +88,9 @@ static int take_piece(struct walk *w, unsigned worker, uint32_t lane, const stru
 	int r = e->filtered ? match_deep_rows(&e->match, p, &deep) : 0;
 
 	for (uint32_t i = rows->begin; i < rows->end && r == 0; i++) {
-		struct place place = { .lane = lane, .index = p->first + i, .start = c->start[i], .end = c->end[i],
-				       .name = c->names ? c->names[i] : 0 };
+		struct place place = {
+			.lane = lane, .index = p->first + i, .start = c->start[i], .end = c->end[i], .name = c->names ? c->names[i] : 0
+		};
 		unsigned bin;
 
 		if (!event_touches(place.start, place.end, w->from, w->to) ||

@@ -78,8 +78,9 @@ static int take_piece(struct walk *w, unsigned worker, uint32_t lane, const stru
 	int r = match_deep_rows(&s->match, p, &deep);
 
 	for (uint32_t i = rows->begin; r == 0 && i < rows->end; i++) {
-		struct place place = { .lane = lane, .index = p->first + i, .start = c->start[i], .end = c->end[i],
-				       .name = c->names ? c->names[i] : 0 };
+		struct place place = {
+			.lane = lane, .index = p->first + i, .start = c->start[i], .end = c->end[i], .name = c->names ? c->names[i] : 0
+		};
 
 		if (place.name != last) {
 			last = place.name;

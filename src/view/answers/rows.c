@@ -80,8 +80,9 @@ static int64_t first_event(const struct recording *r)
 
 static void put_report(struct json_out *j, struct recording *r, bool is_baseline)
 {
-	static const char *const facts[][2] = { { "host", "host" }, { "command", "command" }, { "trace", "trace" },
-						 { "version", "sonde_version" } };
+	static const char *const facts[][2] = {
+		{ "host", "host" }, { "command", "command" }, { "trace", "trace" }, { "version", "sonde_version" }
+	};
 
 	out_open(j, '{');
 	out_put_text(j, "name", path_name(r->name));

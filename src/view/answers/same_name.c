@@ -19,7 +19,7 @@ struct alike {
 	struct place self;
 	struct alike_part {
 		uint64_t count, sum, least, largest;
-		uint64_t longer;  /* than this one */
+		uint64_t longer; /* than this one */
 		uint64_t earlier;
 		struct place before, after; /* the nearest in time */
 		bool has_before, has_after;
@@ -113,8 +113,9 @@ static double quantile(const struct alike_part *a, double part)
 	for (unsigned i = 0; i < FINE_SLOTS; i++) {
 		before += a->slots[i];
 		if (before > wanted)
-			return slot_value(i) < (double)a->least ? (double)a->least
-			       : slot_value(i) > (double)a->largest ? (double)a->largest : slot_value(i);
+			return slot_value(i) < (double)a->least   ? (double)a->least :
+			       slot_value(i) > (double)a->largest ? (double)a->largest :
+								    slot_value(i);
 	}
 	return (double)a->largest;
 }

@@ -65,9 +65,10 @@ static void put_shape(struct json_out *j, const char *key, const int64_t *of)
 
 static void put_launch(struct json_out *j, struct recording *r, int64_t id)
 {
-	static const uint8_t shown[] = { COLUMN_CUDA_LAUNCH_REGISTERS, COLUMN_CUDA_LAUNCH_STATIC_SHARED, COLUMN_CUDA_LAUNCH_DYNAMIC_SHARED,
-					 COLUMN_CUDA_LAUNCH_SHARED_EXECUTED, COLUMN_CUDA_LAUNCH_LOCAL_PER_THREAD,
-					 COLUMN_CUDA_LAUNCH_LOCAL_TOTAL, COLUMN_CUDA_LAUNCH_PRIORITY };
+	static const uint8_t shown[] = { COLUMN_CUDA_LAUNCH_REGISTERS,        COLUMN_CUDA_LAUNCH_STATIC_SHARED,
+					 COLUMN_CUDA_LAUNCH_DYNAMIC_SHARED,   COLUMN_CUDA_LAUNCH_SHARED_EXECUTED,
+					 COLUMN_CUDA_LAUNCH_LOCAL_PER_THREAD, COLUMN_CUDA_LAUNCH_LOCAL_TOTAL,
+					 COLUMN_CUDA_LAUNCH_PRIORITY };
 	const struct table_schema *schema = table_schema(TABLE_CUDA_LAUNCH);
 	const int64_t *l = cuda_launch(r->index.cuda, id);
 
@@ -139,8 +140,7 @@ static void put_args(struct json_out *j, struct recording *r, int64_t set)
 /* What it is, where it leads to and its arguments are told elsewhere. */
 static bool is_shown(const struct column_schema *column)
 {
-	return column->type != COLUMN_TYPE_BLOB &&
-	       !(column->roles & (ROLE_NAME | ROLE_CORRELATION | ROLE_STACK | ROLE_ARGS | ROLE_HIDDEN));
+	return column->type != COLUMN_TYPE_BLOB && !(column->roles & (ROLE_NAME | ROLE_CORRELATION | ROLE_STACK | ROLE_ARGS | ROLE_HIDDEN));
 }
 
 static void put_columns(struct json_out *j, struct recording *r, const struct place *p)

@@ -48,8 +48,7 @@ static int make_filter(struct params *p, struct recording *r, bool has_threads, 
 		row = r->rows[row].parent;
 	if (r->rows[row].kind != ROW_THREAD || !has_threads)
 		return error_set(err, EINVAL, "The row is of no thread, or only samples are told apart by threads");
-	snprintf(ret + strlen(ret), size - strlen(ret), " and globalTid = %lld",
-		 (long long)index_global_tid(&r->index, r->rows[row].uid));
+	snprintf(ret + strlen(ret), size - strlen(ret), " and globalTid = %lld", (long long)index_global_tid(&r->index, r->rows[row].uid));
 	return 0;
 }
 
@@ -88,8 +87,7 @@ static int take_node(struct call_tree *t, struct node_map *m, sqlite3_stmt *s, b
 	return map_set(m, sqlite3_column_int64(s, NODE_ID), node);
 }
 
-static int read_tree(struct query *q, const char *source, const char *filter, struct call_tree *t, bool *ret_times,
-		     struct error *err)
+static int read_tree(struct query *q, const char *source, const char *filter, struct call_tree *t, bool *ret_times, struct error *err)
 {
 	static const char text[] = "select id, parent, name, self_count, self_time from stack_stats(?1, 'tree', ?2)";
 	struct node_map map = { 0 };
@@ -129,8 +127,7 @@ static int turn_over(const struct call_tree *from, struct call_tree *to)
 	return 0;
 }
 
-static int put_flame(struct recording *r, const char *source, const char *filter, bool bottom_up, struct buf *out,
-		     struct error *err)
+static int put_flame(struct recording *r, const char *source, const char *filter, bool bottom_up, struct buf *out, struct error *err)
 {
 	struct call_tree tree, turned;
 	struct json_out j;
@@ -202,8 +199,8 @@ int stack_put(struct json_out *j, struct recording *r, int64_t id)
 	out_key(j, "stack");
 	out_open(j, '[');
 	/* A parent is before its children: this ends. */
-	for (uint32_t at = id > 0 && id <= UINT32_MAX ? (uint32_t)id : 0, n = 0;
-	     rc == 0 && at && at < tree->stack_count && n < MAX_FRAMES; at = tree->parents[at], n++)
+	for (uint32_t at = id > 0 && id <= UINT32_MAX ? (uint32_t)id : 0, n = 0; rc == 0 && at && at < tree->stack_count && n < MAX_FRAMES;
+	     at = tree->parents[at], n++)
 		rc = put_frame(j, q, tree, tree->frames[at]);
 	out_close(j, ']');
 	query_done(r);

@@ -89,11 +89,13 @@ static int run_report(struct recording *r, const struct catalogue *c, const char
 		      struct error *err)
 {
 	const char *format = "csv", *console = "-";
+	/* clang-format off */
 	struct stats_options options = {
 		.reports = &name, .report_count = 1, .formats = &format, .format_count = 1, .outputs = &console, .output_count = 1,
 		.quiet = 1, .folders = (const char *const *)c->folders.names, .folder_count = c->folders.count, .scope.time = time,
 		.opened = r->path,
 	};
+	/* clang-format on */
 	char *remarks_text = NULL;
 	size_t remarks_size;
 	FILE *out = fopencookie(ret, "w", (cookie_io_functions_t){ .write = take_some });
@@ -181,8 +183,8 @@ static void put_table(struct json_out *j, const struct report_file *file, const 
 }
 
 /* With ret_has_rows: in short, and only if there are any. */
-static int put_report(struct json_out *j, struct recording *r, const struct catalogue *c, const struct report_file *file,
-		      const char *asked, const char *time, bool *ret_has_rows, struct error *err)
+static int put_report(struct json_out *j, struct recording *r, const struct catalogue *c, const struct report_file *file, const char *asked,
+		      const char *time, bool *ret_has_rows, struct error *err)
 {
 	struct csv_table t = { 0 };
 	struct bounded b = { .text = BUF_INIT };
@@ -237,8 +239,7 @@ int stats_put_instead(struct json_out *j, struct recording *r, int64_t from, int
 	return rc == -ENOMEM ? rc : 0;
 }
 
-static int put_one(struct recording *r, const struct catalogue *c, const char *name, const char *time, struct buf *out,
-		   struct error *err)
+static int put_one(struct recording *r, const struct catalogue *c, const char *name, const char *time, struct buf *out, struct error *err)
 {
 	const struct report_file *file = report_files_find(&c->files, name, err);
 	struct json_out j;

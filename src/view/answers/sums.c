@@ -28,7 +28,7 @@ struct lane_sum {
 struct worker_sums {
 	struct lane_sum *lanes; /* by lane */
 	struct name_sums names;
-	struct spans beside;    /* events of all lanes but the first, where lanes are beside each other */
+	struct spans beside;            /* events of all lanes but the first, where lanes are beside each other */
 	const struct spans *all_beside; /* of all workers, united */
 };
 
@@ -122,8 +122,8 @@ struct kind_sum {
 	uint64_t count, busy;
 };
 
-static void put_row(struct json_out *j, const struct recording *r, uint32_t id, const struct worker_sums *sums,
-		    const struct walk *w, struct kind_sum *kinds)
+static void put_row(struct json_out *j, const struct recording *r, uint32_t id, const struct worker_sums *sums, const struct walk *w,
+		    struct kind_sum *kinds)
 {
 	const struct row *row = &r->rows[id];
 	uint64_t count = 0, total = 0, busy = row_busy(r, id, sums, w->from, w->to);

@@ -20,11 +20,11 @@
 struct work {
 	int64_t process;
 	int64_t correlation;
-	int64_t thread;     /* uid of the thread of its call; 0: not known */
+	int64_t thread; /* uid of the thread of its call; 0: not known */
 	int64_t call_start;
 	uint64_t time;
 	uint32_t name;
-	uint32_t node;      /* of the innermost range so far */
+	uint32_t node; /* of the innermost range so far */
 };
 
 struct work_list {
@@ -58,7 +58,9 @@ static int take_piece(struct walk *w, unsigned worker, uint32_t lane, const stru
 		return 0; /* damaged */
 	pthread_mutex_lock(&list->lock);
 	for (uint32_t i = rows->begin; i < rows->end && r == 0; i++) {
-		struct work work = { .process = process, .correlation = correlations[i], .name = c->names ? c->names[i] : 0,
+		struct work work = { .process = process,
+				     .correlation = correlations[i],
+				     .name = c->names ? c->names[i] : 0,
 				     .time = event_within(c->start[i], c->end[i], w->from, w->to) };
 
 		if (work.time)
@@ -159,7 +161,8 @@ static int join_calls(struct recording *r, struct work_list *list)
 static uint32_t child_named(struct call_tree *t, struct recording *r, uint32_t parent, uint32_t name)
 {
 	struct buf text = BUF_INIT;
-	uint32_t number = name_text(r, name, &text) < 0 ? UINT32_MAX : call_tree_text(t, text.data ? text.data : "?", text.data ? text.len : 1);
+	uint32_t number = name_text(r, name, &text) < 0 ? UINT32_MAX :
+							  call_tree_text(t, text.data ? text.data : "?", text.data ? text.len : 1);
 
 	buf_release(&text);
 	return number == UINT32_MAX ? 0 : call_tree_child(t, parent, number);

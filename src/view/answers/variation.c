@@ -14,17 +14,19 @@
 /* Launches like the one that is asked for, itself among them, in their order. */
 struct alike {
 	const struct kernel_result **items;
-	size_t *at;        /* where in its values each launch is: these are by name, and asked for in that order */
-	double *numbers;   /* of one metric; not a number where a launch has none */
-	double *room;      /* those that are there, for the median */
+	size_t *at;      /* where in its values each launch is: these are by name, and asked for in that order */
+	double *numbers; /* of one metric; not a number where a launch has none */
+	double *room;    /* those that are there, for the median */
 	size_t count;
 };
 
 static int find_alike(struct alike *ret, const struct kernel_results *results, const struct kernel_result *k)
 {
 	*ret = (struct alike){
-		.items = calloc(results->count + 1, sizeof(*ret->items)), .at = calloc(results->count + 1, sizeof(*ret->at)),
-		.numbers = calloc(results->count + 1, sizeof(*ret->numbers)), .room = calloc(results->count + 1, sizeof(*ret->room)),
+		.items = calloc(results->count + 1, sizeof(*ret->items)),
+		.at = calloc(results->count + 1, sizeof(*ret->at)),
+		.numbers = calloc(results->count + 1, sizeof(*ret->numbers)),
+		.room = calloc(results->count + 1, sizeof(*ret->room)),
 	};
 	if (!ret->items || !ret->at || !ret->numbers || !ret->room)
 		return -ENOMEM;

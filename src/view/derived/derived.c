@@ -152,7 +152,7 @@ static int take_in(struct recording *r, struct making *m, struct report *made)
 
 int recording_make(struct recording *r, struct made_limits limits, const _Atomic bool *stop)
 {
-	static int (*const makers[])(struct making *m) = { make_cores, make_waits, make_memory, make_projections };
+	static int (*const makers[])(struct making * m) = { make_cores, make_waits, make_memory, make_projections };
 	struct making m = { .r = r, .stop = stop, .limits = limits };
 	struct report *made = NULL;
 	struct error err;

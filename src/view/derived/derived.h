@@ -20,9 +20,9 @@ struct made_limits {
 
 struct making {
 	struct made_limits limits;
-	struct recording *r;       /* does not change meanwhile */
-	struct query *q;           /* of its own */
-	struct report_writer *w;   /* NULL until there is something */
+	struct recording *r;     /* does not change meanwhile */
+	struct query *q;         /* of its own */
+	struct report_writer *w; /* NULL until there is something */
 	char folder[256];
 	struct made_track *tracks;
 	size_t count;
@@ -36,7 +36,7 @@ int making_track(struct making *m, enum table_id table, const struct made_track 
 struct made_event {
 	int64_t start, end; /* points: the same */
 	uint32_t name;
-	uint32_t lane;      /* what it was made from; MADE_FROM_NONE */
+	uint32_t lane; /* what it was made from; MADE_FROM_NONE */
 	uint64_t index;
 };
 #define MADE_FROM_NONE UINT32_MAX
@@ -49,9 +49,9 @@ struct merged {
 	struct merge_place place; /* key: when its current row starts, or before */
 	struct track_reader reader;
 	const int64_t *track;
-	uint32_t lane;            /* MADE_FROM_NONE: the recording has none */
-	uint64_t index;           /* of the current row in it */
-	uint8_t *nulls;           /* of a column of the group, where that was asked for */
+	uint32_t lane;  /* MADE_FROM_NONE: the recording has none */
+	uint64_t index; /* of the current row in it */
+	uint8_t *nulls; /* of a column of the group, where that was asked for */
 	size_t nulls_group;
 };
 struct merge {

@@ -4,8 +4,7 @@
 
 #include "view/derived/derived.h"
 
-static int add_source(struct merge *g, struct making *m, enum table_id table, const int64_t *track, const uint8_t *columns,
-		      unsigned count)
+static int add_source(struct merge *g, struct making *m, enum table_id table, const int64_t *track, const uint8_t *columns, unsigned count)
 {
 	struct merged *s = &g->sources[g->source_count];
 	const struct lane *lane = recording_lane(m->r, table, track[TRACK_ID]);

@@ -27,7 +27,7 @@ struct ranges {
 	uint32_t lane;
 	const int64_t *track;
 	size_t piece, piece_end;
-	uint64_t base;                       /* index of the first */
+	uint64_t base; /* index of the first */
 	uint64_t count;
 	uint64_t hint;
 	struct beside beside[BESIDE];
@@ -38,16 +38,16 @@ struct ranges {
 struct call {
 	int64_t start, end;
 	uint32_t correlation;
-	uint32_t group;        /* of several with the same number the first in the file counts */
-	uint32_t ranges;       /* the thread's first, and how many */
+	uint32_t group;  /* of several with the same number the first in the file counts */
+	uint32_t ranges; /* the thread's first, and how many */
 	uint32_t ranges_end;
 };
 
 struct projecting {
 	struct making *m;
-	struct ranges *lanes;      /* all, by process, thread and depth */
+	struct ranges *lanes; /* all, by process, thread and depth */
 	size_t lane_count;
-	size_t from, to;           /* those held now */
+	size_t from, to; /* those held now */
 	int64_t process, gpu;
 	struct call *calls;
 	size_t call_count;
@@ -268,8 +268,10 @@ static int take_calls(struct projecting *p, const struct piece *piece, uint32_t 
 
 		if (correlation <= 0 || correlation >= UINT32_MAX)
 			continue;
+		/* clang-format off */
 		p->calls[p->call_count++] = (struct call){ .start = values[i], .end = values[rows + i], .correlation = (uint32_t)correlation,
 							   .group = (uint32_t)piece->group, .ranges = ranges, .ranges_end = ranges_end };
+		/* clang-format on */
 		if (p->call_count == p->m->limits.calls)
 			rc = project_calls(p);
 	}
@@ -330,8 +332,11 @@ static int put_range(struct projecting *p, struct ranges *l, uint64_t i)
 	if (at == BESIDE)
 		return 0;
 	if (!beside[at].track) {
-		struct made_track track = { .kind = ROW_GPU_NVTX, .place = p->gpu, .thread = l->track[TRACK_THREAD],
-					    .domain = l->track[TRACK_DOMAIN], .depth = (int64_t)(depth * BESIDE + at) };
+		struct made_track track = { .kind = ROW_GPU_NVTX,
+					    .place = p->gpu,
+					    .thread = l->track[TRACK_THREAD],
+					    .domain = l->track[TRACK_DOMAIN],
+					    .depth = (int64_t)(depth * BESIDE + at) };
 
 		TRY(making_track(p->m, TABLE_SLICE, &track, &beside[at].track));
 	}

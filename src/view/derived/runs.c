@@ -48,8 +48,11 @@ static int put_runs(struct making *m, struct core *cores)
 	while (rc >= 0 && (s = merge_next(&g, &rc)) != NULL) {
 		uint32_t row = s->reader.row;
 		int64_t cpu = s->reader.columns[2][row];
-		struct made_event e = { .start = s->reader.columns[0][row], .end = s->reader.columns[1][row],
-					.name = thread_name(m, s->track[TRACK_THREAD]), .lane = s->lane, .index = s->index };
+		struct made_event e = { .start = s->reader.columns[0][row],
+					.end = s->reader.columns[1][row],
+					.name = thread_name(m, s->track[TRACK_THREAD]),
+					.lane = s->lane,
+					.index = s->index };
 
 		rc = cpu >= 0 && cpu < MAX_CORES ? core_event(m, cores, cpu, TABLE_SLICE, &e) : 0;
 		merge_advance(&g, s);
@@ -67,8 +70,9 @@ static int put_samples(struct making *m, struct core *cores)
 
 	while (rc >= 0 && (s = merge_next(&g, &rc)) != NULL) {
 		int64_t time = s->reader.columns[0][s->reader.row], cpu = s->reader.columns[1][s->reader.row];
-		struct made_event e = { .start = time, .end = time, .name = thread_name(m, s->track[TRACK_THREAD]),
-					.lane = MADE_FROM_NONE };
+		struct made_event e = {
+			.start = time, .end = time, .name = thread_name(m, s->track[TRACK_THREAD]), .lane = MADE_FROM_NONE
+		};
 
 		if (cpu >= 0 && cpu < MAX_CORES && !merge_is_null(s, COLUMN_SAMPLE_CPU))
 			rc = core_event(m, cores, cpu, TABLE_INSTANT, &e);

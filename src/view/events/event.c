@@ -76,7 +76,10 @@ bool place_at(struct recording *r, uint32_t lane, int64_t time, struct place *re
 			continue;
 		found = find_in_chunk(c, time, &at);
 		if (found)
-			*ret = (struct place){ .lane = lane, .index = p->first + at, .start = c->start[at], .end = c->end[at],
+			*ret = (struct place){ .lane = lane,
+					       .index = p->first + at,
+					       .start = c->start[at],
+					       .end = c->end[at],
 					       .name = c->names ? c->names[at] : 0 };
 		store_give(r->store, c);
 	}
@@ -108,8 +111,8 @@ bool place_source(struct recording *r, const struct place *p, struct place *ret)
 {
 	int64_t lane, index;
 
-	if (!r->lanes[p->lane].made || r->lanes[p->lane].table != TABLE_SLICE ||
-	    !place_value(r, p, COLUMN_SLICE_RANGE_ID, &lane) || !place_value(r, p, COLUMN_SLICE_CORRELATION, &index))
+	if (!r->lanes[p->lane].made || r->lanes[p->lane].table != TABLE_SLICE || !place_value(r, p, COLUMN_SLICE_RANGE_ID, &lane) ||
+	    !place_value(r, p, COLUMN_SLICE_CORRELATION, &index))
 		return false;
 	*ret = (struct place){ .lane = (uint32_t)lane, .index = (uint64_t)index };
 	return lane >= 0 && (uint64_t)lane < r->lane_count && place_load(r, ret) == 0;

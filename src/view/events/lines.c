@@ -15,10 +15,10 @@
 /* Where one track of a row is read. */
 struct cursor {
 	const struct lane *lane;
-	size_t next;       /* number of the next piece, in the lane */
+	size_t next; /* number of the next piece, in the lane */
 	uint32_t row, rows;
 	int64_t *start, *end;
-	uint8_t *lines;    /* of the rows so far */
+	uint8_t *lines; /* of the rows so far */
 };
 
 /* What was found of a piece. */
@@ -34,9 +34,9 @@ struct finder {
 	size_t bytes;
 	struct cursor cursors[MOST_LINES];
 	int64_t free_at[MOST_LINES];
-	unsigned count; /* of tracks, and lines at most */
-	unsigned used;  /* lines */
-	unsigned base;  /* line of the first: behind those of another table */
+	unsigned count;            /* of tracks, and lines at most */
+	unsigned used;             /* lines */
+	unsigned base;             /* line of the first: behind those of another table */
 	uint8_t bases[MOST_LINES]; /* by lane of the row */
 };
 

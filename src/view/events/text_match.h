@@ -11,9 +11,9 @@
 struct match {
 	struct recording *r;
 	char *text;
-	uint64_t *bits;   /* by string id */
+	uint64_t *bits; /* by string id */
 	uint64_t limit;
-	uint64_t count;   /* strings that have it */
+	uint64_t count; /* strings that have it */
 	/* text_match_deep.c: what has it in its whole name, or in a text of its arguments; in order. */
 	struct match_ids {
 		int64_t *ids;

@@ -188,7 +188,8 @@ static void put_roofline(struct kernel_view *kv, const struct section_block *blo
 		const struct section_row *row = &block->rows[i];
 		const char *name = strchr(row->label, ' ');
 
-		if (!name || row->cell_count < 2 || (kv->cc && !cc_fits(&row->cc, kv->cc)) || !isfinite(kernel_view_number(kv, &row->cells[1])))
+		if (!name || row->cell_count < 2 || (kv->cc && !cc_fits(&row->cc, kv->cc)) ||
+		    !isfinite(kernel_view_number(kv, &row->cells[1])))
 			continue;
 		out_open(j, '{');
 		out_put_bool(j, "traffic", strncmp(row->label, "traffic", 7) == 0);

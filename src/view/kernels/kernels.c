@@ -74,7 +74,8 @@ void view_texts_release(struct view *v)
 	v->texts = NULL;
 }
 
-static int load_kernels(struct recording *r, const struct sections *texts, const char *operators, struct kernel_results *ret, struct error *err)
+static int load_kernels(struct recording *r, const struct sections *texts, const char *operators, struct kernel_results *ret,
+			struct error *err)
 {
 	int rc;
 
@@ -95,7 +96,8 @@ static int load_kernels(struct recording *r, const struct sections *texts, const
 	return rc;
 }
 
-int recording_kernels(struct recording *r, const struct sections *texts, const char *operators, struct kernel_results **ret, struct error *err)
+int recording_kernels(struct recording *r, const struct sections *texts, const char *operators, struct kernel_results **ret,
+		      struct error *err)
 {
 	struct kernel_results *made;
 	int rc = 0;
@@ -220,8 +222,10 @@ int kernel_view_look_around(struct kernel_view *kv)
 /* Facts of launch and machine: zeros of them say nothing. */
 static bool is_fact(const char *metric)
 {
+	/* clang-format off */
 	static const char *const starts[] = { "launch__", "device__", "nvlink__", "numa__", "c2clink__", "profiler__", "derived__",
 					      "sm__maximum_warps", "smsp__maximum_warps" };
+	/* clang-format on */
 
 	for (size_t i = 0; i < COUNT_OF(starts); i++)
 		if (strncmp(metric, starts[i], strlen(starts[i])) == 0)

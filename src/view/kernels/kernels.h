@@ -22,7 +22,8 @@ int view_texts(struct view *v, const struct view_texts **ret, struct error *err)
 void view_texts_release(struct view *v);
 
 /* With derived values and rules, and operators of that trace (NULL: none); they are the recording's. */
-int recording_kernels(struct recording *r, const struct sections *texts, const char *operators, struct kernel_results **ret, struct error *err);
+int recording_kernels(struct recording *r, const struct sections *texts, const char *operators, struct kernel_results **ret,
+		      struct error *err);
 void recording_kernels_release(struct recording *r);
 
 /* A kernel, what it is shown with and what it is compared with, for one request. */
@@ -30,10 +31,10 @@ struct kernel_view {
 	struct view *view;
 	const struct view_texts *texts;
 	struct kernel_results *results;
-	struct kernel_result *k;        /* NULL: the request is for all */
-	unsigned cc;                    /* 10 x major + minor; 0: not known */
-	struct recording *other;        /* of the baseline; NULL: none */
-	struct baseline baseline;       /* its results are the recording's */
+	struct kernel_result *k;             /* NULL: the request is for all */
+	unsigned cc;                         /* 10 x major + minor; 0: not known */
+	struct recording *other;             /* of the baseline; NULL: none */
+	struct baseline baseline;            /* its results are the recording's */
 	const struct kernel_result *against; /* one kernel of it for all; NULL: each its like */
 	struct page_options options;
 	const struct section **chosen;

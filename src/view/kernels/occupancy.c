@@ -28,7 +28,9 @@ static bool describe(const struct kernel_result *k, struct occupancy_kernel *ret
 	double registers = result_number(k, "launch__registers_per_thread"), threads = result_number(k, "launch__block_size");
 	uint32_t barriers = whole(result_number(k, "launch__barrier_count"), 1);
 
-	*ret = (struct occupancy_kernel){ .threads = whole(threads, 0), .registers = whole(registers, 0), .shared = whole(shared, 0),
+	*ret = (struct occupancy_kernel){ .threads = whole(threads, 0),
+					  .registers = whole(registers, 0),
+					  .shared = whole(shared, 0),
 					  .shared_config = whole(result_number(k, "launch__shared_mem_config_size"), 0),
 					  .barriers = barriers ? barriers : 1 };
 	return isfinite(shared) && isfinite(registers) && isfinite(threads);
@@ -49,7 +51,8 @@ static void put_stretches(struct json_out *j, const struct occupancy_stretch *al
 	out_close(j, ']');
 }
 
-static void put_curve(struct json_out *j, const struct occupancy_chip *chip, const struct occupancy_kernel *kernel, enum occupancy_curve curve)
+static void put_curve(struct json_out *j, const struct occupancy_chip *chip, const struct occupancy_kernel *kernel,
+		      enum occupancy_curve curve)
 {
 	struct occupancy_stretch all[MOST_STRETCHES];
 	/* The curve over shared memory is of what could be configured; of the others, as it is. */
@@ -61,7 +64,10 @@ static void put_curve(struct json_out *j, const struct occupancy_chip *chip, con
 	count = occupancy_curve(chip, &free_size, curve, all, MOST_STRETCHES);
 	out_open(j, '{');
 	out_put_text(j, "by", occupancy_curve_name(curve));
-	out_put_integer(j, "at", curve == OCCUPANCY_BY_THREADS ? kernel->threads : curve == OCCUPANCY_BY_REGISTERS ? kernel->registers : kernel->shared);
+	out_put_integer(j, "at",
+			curve == OCCUPANCY_BY_THREADS   ? kernel->threads :
+			curve == OCCUPANCY_BY_REGISTERS ? kernel->registers :
+							  kernel->shared);
 	put_stretches(j, all, count < MOST_STRETCHES ? count : MOST_STRETCHES);
 	out_close(j, '}');
 }

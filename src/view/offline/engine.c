@@ -103,7 +103,8 @@ static bool needs_events(const struct route *route, struct params *p)
 	struct error err;
 	int64_t report;
 
-	return route->slow && !route->eventless && params_integer(p, "report", 0, (int64_t)engine.view.recording_count - 1, &report, &err) == 0 &&
+	return route->slow && !route->eventless &&
+	       params_integer(p, "report", 0, (int64_t)engine.view.recording_count - 1, &report, &err) == 0 &&
 	       has_absent(engine.recordings[report]);
 }
 
@@ -121,8 +122,9 @@ EXPORTED(engine_ask) int engine_ask(char *uri)
 	}
 	route = route_find(params.path);
 	if (route && needs_events(route, &params))
-		answer_error(&engine.answer, 400, "This file has the report by level of detail, without its single events: export a time "
-						  "range to see them, or open the report with sonde view.");
+		answer_error(&engine.answer, 400,
+			     "This file has the report by level of detail, without its single events: export a time "
+			     "range to see them, or open the report with sonde view.");
 	else if (route)
 		answer_make(&engine.view, route, &params, &engine.answer);
 	else

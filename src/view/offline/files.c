@@ -143,7 +143,8 @@ DIR *opendir(const char *path)
 	struct _DIR *dir = is_given || is_share ? calloc(1, sizeof(*dir)) : NULL;
 
 	if (dir)
-		*dir = (struct _DIR){ is_given ? path : path + strlen(SHARE_FOLDER "/"), is_given, 0, calloc(1, sizeof(*dir->entry) + 256) };
+		*dir = (struct _DIR){ is_given ? path : path + strlen(SHARE_FOLDER "/"), is_given, 0,
+				      calloc(1, sizeof(*dir->entry) + 256) };
 	if (dir && dir->entry)
 		return dir;
 	free(dir);
@@ -181,7 +182,8 @@ int closedir(DIR *dir)
 }
 
 /* They are in order of their names already. */
-int scandir(const char *path, struct dirent ***ret, int (*filter)(const struct dirent *), int (*order)(const struct dirent **, const struct dirent **))
+int scandir(const char *path, struct dirent ***ret, int (*filter)(const struct dirent *),
+	    int (*order)(const struct dirent **, const struct dirent **))
 {
 	DIR *dir = opendir(path);
 	struct dirent *entry, **all = NULL, **grown;

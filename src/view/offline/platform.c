@@ -103,9 +103,11 @@ static int no_time(sqlite3_vfs *vfs, double *ret)
 /* Databases and what is sorted are in memory (SQLITE_TEMP_STORE=3). */
 int sqlite3_os_init(void)
 {
+	/* clang-format off */
 	static sqlite3_vfs vfs = { .iVersion = 1, .szOsFile = sizeof(sqlite3_file), .mxPathname = 256, .zName = "none",
 				   .xOpen = no_open, .xDelete = no_delete, .xAccess = no_access, .xFullPathname = same_name,
 				   .xRandomness = no_randomness, .xSleep = no_sleep, .xCurrentTime = no_time };
+	/* clang-format on */
 
 	return sqlite3_vfs_register(&vfs, 1);
 }

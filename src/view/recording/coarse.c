@@ -144,8 +144,10 @@ static void settle(const struct summing *s)
 	for (uint32_t i = 0; i < c->count; i++) {
 		uint64_t busy = s->sums[i].busy < width ? s->sums[i].busy : width;
 
-		c->buckets[i] = (struct coarse_bucket){ .name = s->sums[i].name, .first = (uint32_t)first,
-			.busy = (uint32_t)(c->level > COARSE_BITS ? busy >> (c->level - COARSE_BITS) : busy << (COARSE_BITS - c->level)) };
+		c->buckets[i] = (struct coarse_bucket){ .name = s->sums[i].name,
+							.first = (uint32_t)first,
+							.busy = (uint32_t)(c->level > COARSE_BITS ? busy >> (c->level - COARSE_BITS) :
+												    busy << (COARSE_BITS - c->level)) };
 		first += s->sums[i].rows;
 	}
 	c->buckets[c->count] = (struct coarse_bucket){ .first = (uint32_t)first };

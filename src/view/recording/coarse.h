@@ -16,16 +16,16 @@ struct coarse_bucket {
 
 struct coarse {
 	unsigned level;
-	int64_t base;              /* number of the first bucket */
+	int64_t base; /* number of the first bucket */
 	uint32_t count;
 	uint32_t long_count;
 	struct coarse_bucket *buckets; /* one more than there are: the last has no row */
-	struct coarse_long {       /* rows that are as long as a bucket, in order of time */
+	struct coarse_long {           /* rows that are as long as a bucket, in order of time */
 		int64_t start, end;
 		uint32_t row;
 		uint32_t name;
 		uint8_t flags;
-	} *longs;
+	} * longs;
 };
 
 static inline uint64_t coarse_busy(const struct coarse *c, uint32_t i)

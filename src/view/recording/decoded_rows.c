@@ -27,8 +27,8 @@ static struct store_item *new_item(const struct piece *p, bool is_span, struct p
 {
 	bool is_counter = p->table == TABLE_COUNTER, named = has_names(p->table), flagged = table_open_column(p->table) >= 0;
 	size_t rows = p->rows;
-	size_t size = sizeof(struct store_item) + rows * (8 + (is_span ? 8u : 0) + (is_counter ? 8u : 0) + (named ? 4u : 0) +
-							  (flagged ? 1u : 0));
+	size_t size = sizeof(struct store_item) +
+		      rows * (8 + (is_span ? 8u : 0) + (is_counter ? 8u : 0) + (named ? 4u : 0) + (flagged ? 1u : 0));
 	struct store_item *item = calloc(1, size);
 	char *at = (char *)(item + 1);
 
@@ -126,8 +126,10 @@ int chunk_make(struct recording *r, const struct piece *p, struct store_item **r
 		free(item);
 		return rc;
 	}
+	/* clang-format off */
 	item->content.chunk = (struct chunk){ .rows = rc < 0 ? 0 : p->rows, .start = parts.start, .end = parts.end,
 					      .names = parts.names, .flags = parts.flags, .values = parts.values };
+	/* clang-format on */
 	*ret = item;
 	return 0;
 }

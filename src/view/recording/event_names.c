@@ -46,12 +46,14 @@ static uint32_t call_name(const struct recording *r, int64_t name)
 }
 
 /* How events are coloured; CLASS_OTHER on a stream: as what computes. */
+/* clang-format off */
 static const uint8_t classes[TABLE_ID_LIMIT] = {
 	[TABLE_SLICE] = CLASS_RANGE,	     [TABLE_INSTANT] = CLASS_RANGE,	[TABLE_OSRT] = CLASS_OS,
 	[TABLE_CUDA_API] = CLASS_API,	     [TABLE_GPU_COPY] = CLASS_COPY,	[TABLE_GPU_SET] = CLASS_COPY,
 	[TABLE_GPU_SYNC] = CLASS_WAIT,	     [TABLE_RUN] = CLASS_RUNNING,	[TABLE_CUDA_OVERHEAD] = CLASS_OVERHEAD,
 	[TABLE_CUDA_JIT] = CLASS_OVERHEAD,
 };
+/* clang-format on */
 _Static_assert(CLASS_OTHER == 0, "tables that are not named");
 
 uint32_t name_of(const struct recording *r, enum table_id table, int64_t value)
@@ -85,8 +87,7 @@ static int compare_names(const void *a, const void *b)
 
 static bool is_communication(const struct recording *r, uint32_t name)
 {
-	return r->communication_count &&
-	       bsearch(&name, r->communication, r->communication_count, sizeof(name), compare_names) != NULL;
+	return r->communication_count && bsearch(&name, r->communication, r->communication_count, sizeof(name), compare_names) != NULL;
 }
 
 /* What was made tells its class by the kind of its name. */
@@ -167,8 +168,9 @@ static int call_text(const struct recording *r, uint32_t number, struct buf *ret
 {
 	const struct index_table *names = &r->index.cuda->api_names;
 	size_t len = 0;
-	const char *text = number < names->count ? cuda_made_text(r->index.cuda, names->rows[number * API_NAME_WIDTH + API_CLEAN_NAME],
-								  &len) : NULL;
+	const char *text = number < names->count ?
+				   cuda_made_text(r->index.cuda, names->rows[number * API_NAME_WIDTH + API_CLEAN_NAME], &len) :
+				   NULL;
 
 	return text ? buf_append(ret, text, len) : 0;
 }

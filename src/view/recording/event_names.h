@@ -12,6 +12,7 @@ struct recording;
 
 #define NAME_MADE 0x80000000u
 
+/* clang-format off */
 enum made_name {
 	MADE_CALL, /* row of the index's names of calls */
 	MADE_THREAD, /* row of the index's threads */
@@ -24,6 +25,7 @@ enum color_class {
 	CLASS_OTHER, CLASS_COMPUTE, CLASS_COMMUNICATION, CLASS_COPY, CLASS_WAIT, CLASS_OS, CLASS_API, CLASS_RANGE,
 	CLASS_RUNNING, CLASS_OVERHEAD, CLASS_READY
 };
+/* clang-format on */
 
 /* The id of an event with that value in the column. */
 uint32_t name_of(const struct recording *r, enum table_id table, int64_t value);

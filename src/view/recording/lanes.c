@@ -57,8 +57,10 @@ static int list_pieces(const struct source *s)
 		for (size_t i = 0; i < group_count(s, table); i++) {
 			const struct report_group *g = report_group(s->report, table, i);
 
+			/* clang-format off */
 			grown[r->piece_count++] = (struct piece){ .table = (uint8_t)table, .made = s->made, .track = g->track,
 				.rows = g->rows, .group = i, .absent = i >= report_group_count(s->report, table), .summary = NO_SUMMARY, .time_min = g->time_min, .time_max = g->time_max };
+			/* clang-format on */
 		}
 	sort_items(grown + s->first_piece, r->piece_count - s->first_piece, sizeof(*grown), compare_pieces);
 	return 0;
@@ -78,7 +80,9 @@ static int list_lanes(const struct source *s)
 
 		if (!lane || lane->table != p->table || lane->track != track) {
 			lane = &r->lanes[r->lane_count++];
-			*lane = (struct lane){ .table = p->table, .made = s->made, .track = track, .piece = i, .busy = -1, .row = LANE_NO_ROW };
+			*lane = (struct lane){
+				.table = p->table, .made = s->made, .track = track, .piece = i, .busy = -1, .row = LANE_NO_ROW
+			};
 		}
 		p->first = lane->rows;
 		lane->rows += p->rows;
@@ -177,8 +181,9 @@ static int join_details(const struct source *s)
 		const struct report_group *g = report_group(s->report, TABLE_LOD, i);
 
 		if (g->track)
-			details[count++] = (struct piece){ .track = g->track, .group = i, .time_min = g->time_min,
-							   .time_max = g->time_max };
+			details[count++] = (struct piece){
+				.track = g->track, .group = i, .time_min = g->time_min, .time_max = g->time_max
+			};
 	}
 	sort_items(details, count, sizeof(*details), compare_details);
 	for (size_t i = s->first_piece; i < r->piece_count; i++)

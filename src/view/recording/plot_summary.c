@@ -13,7 +13,7 @@ enum { READ_TABLE, READ_ROWS, READ_START, READ_WIDTH, READ_LEAST, READ_MOST, REA
 static int read_columns(struct recording *r, const struct piece *p, uint32_t rows, int64_t *values)
 {
 	static const uint8_t columns[READ_COUNT] = { COLUMN_LOD_TABLE, COLUMN_LOD_ROWS, COLUMN_LOD_START, COLUMN_LOD_WIDTH,
-						     COLUMN_LOD_LEAST, COLUMN_LOD_MOST, COLUMN_LOD_MEAN, COLUMN_LOD_LAST };
+						     COLUMN_LOD_LEAST, COLUMN_LOD_MOST, COLUMN_LOD_MEAN,  COLUMN_LOD_LAST };
 
 	for (unsigned c = 0; c < READ_COUNT; c++)
 		TRY(report_column(piece_report(r, p), TABLE_LOD, p->summary, columns[c], values + (size_t)c * rows, NULL));
@@ -35,8 +35,8 @@ static bool is_right(const struct piece *p, const int64_t *values, uint32_t rows
 
 	for (unsigned c = 0; c < READ_COUNT; c++)
 		at[c] = values[(size_t)c * rows + i];
-	return at[READ_TABLE] == p->table && at[READ_WIDTH] == width && !(at[READ_START] & (width - 1)) &&
-	       at[READ_START] <= p->time_max && at[READ_START] >= p->time_min - (p->time_min & (width - 1)) &&
+	return at[READ_TABLE] == p->table && at[READ_WIDTH] == width && !(at[READ_START] & (width - 1)) && at[READ_START] <= p->time_max &&
+	       at[READ_START] >= p->time_min - (p->time_min & (width - 1)) &&
 	       (i == 0 || at[READ_START] > values[(size_t)READ_START * rows + i - 1]) && at[READ_ROWS] > 0 && at[READ_ROWS] <= p->rows &&
 	       isfinite(real(at[READ_LEAST])) && isfinite(real(at[READ_MOST])) && isfinite(real(at[READ_MEAN])) &&
 	       isfinite(real(at[READ_LAST]));
@@ -58,9 +58,11 @@ static struct store_item *fill_item(const struct piece *p, const int64_t *values
 	memcpy(reals, values + (size_t)READ_LEAST * rows, 4 * (size_t)rows * sizeof(*reals));
 	for (uint32_t i = 0; i < rows; i++)
 		begins[i] = (uint32_t)values[(size_t)READ_ROWS * rows + i];
+	/* clang-format off */
 	item->content.plot = (struct plot_summary){ .count = rows, .level = p->summary_level, .start = start, .rows = begins,
 						    .least = reals, .most = reals + rows, .mean = reals + 2 * (size_t)rows,
 						    .last = reals + 3 * (size_t)rows };
+	/* clang-format on */
 	return item;
 }
 

@@ -42,10 +42,10 @@ void recording_let_go(struct recording *r)
 
 static int load_tables(struct recording *r)
 {
-	static const uint8_t tracks[] = { COLUMN_TRACK_ID, COLUMN_TRACK_KIND, COLUMN_TRACK_PROCESS, COLUMN_TRACK_THREAD,
+	static const uint8_t tracks[] = { COLUMN_TRACK_ID,     COLUMN_TRACK_KIND,  COLUMN_TRACK_PROCESS, COLUMN_TRACK_THREAD,
 					  COLUMN_TRACK_DOMAIN, COLUMN_TRACK_DEPTH, COLUMN_TRACK_NAME };
-	static const uint8_t metrics[] = { COLUMN_GPU_METRIC_TRACK, COLUMN_GPU_METRIC_GPU, COLUMN_GPU_METRIC_NAME,
-					   COLUMN_GPU_METRIC_UNIT, COLUMN_GPU_METRIC_PROCESS };
+	static const uint8_t metrics[] = { COLUMN_GPU_METRIC_TRACK, COLUMN_GPU_METRIC_GPU, COLUMN_GPU_METRIC_NAME, COLUMN_GPU_METRIC_UNIT,
+					   COLUMN_GPU_METRIC_PROCESS };
 	static const uint8_t counters[] = { COLUMN_NVTX_COUNTER_TRACK, COLUMN_NVTX_COUNTER_NAME };
 	const struct index_source tables[] = {
 		{ &r->tracks, TABLE_TRACK, VIEW_TRACK_WIDTH, tracks, 1 },

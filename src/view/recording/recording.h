@@ -20,16 +20,16 @@ struct kernel_results;
 /* A group of rows of a track. */
 struct piece {
 	uint8_t table;
-	bool made;         /* in the report of what was made */
+	bool made; /* in the report of what was made */
 	uint32_t track;
 	uint32_t rows;
 	size_t group;
-	bool absent;       /* its rows are not in the file: the summary is all there is */
-	size_t summary;    /* group of the lod table that has its buckets; NO_SUMMARY: none */
+	bool absent;    /* its rows are not in the file: the summary is all there is */
+	size_t summary; /* group of the lod table that has its buckets; NO_SUMMARY: none */
 	unsigned summary_level;
-	uint64_t first;    /* index of its first row in the track */
-	uint8_t line;      /* of most of its rows (lines.h), */
-	uint8_t *lines;    /* of each; NULL: of all */
+	uint64_t first; /* index of its first row in the track */
+	uint8_t line;   /* of most of its rows (lines.h), */
+	uint8_t *lines; /* of each; NULL: of all */
 	int64_t time_min;
 	int64_t time_max;
 };
@@ -41,16 +41,16 @@ struct piece {
 struct lane {
 	uint8_t table;
 	bool made;
-	uint32_t track;     /* of a made one: number in made_tracks, from 1, in a space of its own (MADE_TRACKS) */
-	size_t piece;       /* the first */
+	uint32_t track; /* of a made one: number in made_tracks, from 1, in a space of its own (MADE_TRACKS) */
+	size_t piece;   /* the first */
 	size_t piece_count;
 	uint64_t rows;
-	int64_t busy;       /* sum of durations; -1: not known */
-	uint32_t row;       /* that shows it; LANE_NO_ROW */
-	uint32_t place;     /* among the lanes of that row */
-	uint64_t before;    /* rows of the lanes before it, where the row is joined; else 0 */
-	uint8_t line;       /* of most of its rows (lines.h) */
-	uint8_t first_line; /* that lanes of its table have in the row */
+	int64_t busy;                  /* sum of durations; -1: not known */
+	uint32_t row;                  /* that shows it; LANE_NO_ROW */
+	uint32_t place;                /* among the lanes of that row */
+	uint64_t before;               /* rows of the lanes before it, where the row is joined; else 0 */
+	uint8_t line;                  /* of most of its rows (lines.h) */
+	uint8_t first_line;            /* that lanes of its table have in the row */
 	struct coarse *_Atomic coarse; /* all of it in buckets; NULL: not yet, or none */
 };
 
@@ -64,11 +64,13 @@ struct lane {
 enum { TRACK_LABEL = TRACK_WIDTH, VIEW_TRACK_WIDTH };
 
 /* In the order of rows below one heading. */
+/* clang-format off */
 enum row_kind {
 	ROW_GPU, ROW_COMPUTE, ROW_COPIES, ROW_STREAM, ROW_GPU_NVTX, ROW_GPU_SYNC, ROW_GPU_MEMORY, ROW_GPU_SWITCH, ROW_GPU_METRICS,
 	ROW_CPUS, ROW_CPU, ROW_PROCESS, ROW_THREAD, ROW_STATE, ROW_NVTX, ROW_MARKS, ROW_GENERIC, ROW_CUDA_API, ROW_OSRT, ROW_OVERHEAD,
 	ROW_SAMPLES, ROW_COUNTER, ROW_KIND_COUNT
 };
+/* clang-format on */
 enum row_draw { DRAW_GROUP, DRAW_SLICES, DRAW_POINTS, DRAW_PLOT };
 
 extern const char *const row_kind_names[ROW_KIND_COUNT];
@@ -83,27 +85,27 @@ struct row {
 	enum row_draw draw;
 	char *label;
 	char *detail;
-	uint32_t *lanes;  /* numbers of lanes; of a group: those its heat line is made of */
+	uint32_t *lanes; /* numbers of lanes; of a group: those its heat line is made of */
 	uint32_t lane_count;
 	uint64_t count;
-	double share;     /* of the recording's length; below 0: not known */
+	double share; /* of the recording's length; below 0: not known */
 	bool quiet;
-	bool overlaid;    /* its lanes are drawn in one line, the first on top */
-	bool joined;      /* its lanes are one: its events are numbered through, and lie in lines by their times (lines.h) */
-	uint32_t line_count; /* 0: not found yet, each lane is a line */
-	bool held;        /* plots: a value is good until the next one */
-	int64_t unit;     /* string id; 0: none */
+	bool overlaid;         /* its lanes are drawn in one line, the first on top */
+	bool joined;           /* its lanes are one: its events are numbered through, and lie in lines by their times (lines.h) */
+	uint32_t line_count;   /* 0: not found yet, each lane is a line */
+	bool held;             /* plots: a value is good until the next one */
+	int64_t unit;          /* string id; 0: none */
 	const char *unit_text; /* in its place */
-	int64_t uid;      /* of the process, thread, stream ... it is */
-	double least, most; /* plots */
+	int64_t uid;           /* of the process, thread, stream ... it is */
+	double least, most;    /* plots */
 };
 
 /* What a track is of; its id in the made report is its place in the list, from 1. */
 struct made_track {
 	enum row_kind kind;
-	int64_t place;    /* number of the core; uid of the GPU */
-	int64_t thread;   /* uid */
-	int64_t domain;   /* of ranges; of memory: its kind */
+	int64_t place;  /* number of the core; uid of the GPU */
+	int64_t thread; /* uid */
+	int64_t domain; /* of ranges; of memory: its kind */
 	int64_t depth;
 	uint32_t of_lane; /* ROW_STATE: where the thread's runs are */
 };
@@ -115,48 +117,48 @@ struct bounds {
 };
 
 struct recording {
-	unsigned users;            /* requests that read it (live.c) */
-	bool retired;              /* another one stands in its place: the last user closes it */
-	int64_t file_state;        /* what its files were like when it was opened again (live.c) */
-	int64_t renew_next;        /* not before this time */
+	unsigned users;     /* requests that read it (live.c) */
+	bool retired;       /* another one stands in its place: the last user closes it */
+	int64_t file_state; /* what its files were like when it was opened again (live.c) */
+	int64_t renew_next; /* not before this time */
 	char *path;
 	char *name;
 	struct report *report;
 	pthread_mutex_t text_lock;
 	struct query_index index;
-	struct index_table tracks; /* by id */
-	struct index_table metrics; /* of GPUs: track, gpu, name, unit, process */
+	struct index_table tracks;   /* by id */
+	struct index_table metrics;  /* of GPUs: track, gpu, name, unit, process */
 	struct index_table counters; /* of NVTX: track, name */
 	struct piece *pieces;
 	size_t piece_count;
-	struct lane *lanes;        /* by table and track */
+	struct lane *lanes; /* by table and track */
 	size_t lane_count;
 	struct row *rows;
 	size_t row_count;
-	uint32_t *order;           /* of rows, as they are shown */
-	struct report *made;       /* what was made (derived/derived.h); NULL until it is there */
+	uint32_t *order;     /* of rows, as they are shown */
+	struct report *made; /* what was made (derived/derived.h); NULL until it is there */
 	struct made_track *made_tracks;
 	size_t made_track_count;
-	_Atomic bool pending;      /* more rows are being made */
-	struct maker *maker;       /* that does; NULL: none */
+	_Atomic bool pending; /* more rows are being made */
+	struct maker *maker;  /* that does; NULL: none */
 	/* maker_start() and maker_stop(), where they were used: readers that only read have none of it. */
 	int (*make)(struct recording *r);
 	void (*end_making)(struct recording *r);
-	pthread_mutex_t use_lock;  /* of what follows; held while what was made is taken in */
+	pthread_mutex_t use_lock; /* of what follows; held while what was made is taken in */
 	pthread_cond_t unused;
-	unsigned readers;          /* requests that are being answered */
-	int64_t begin, end;        /* of all that was recorded; begin is 0 where nothing is before */
+	unsigned readers;   /* requests that are being answered */
+	int64_t begin, end; /* of all that was recorded; begin is 0 where nothing is before */
 	uint64_t events;
-	uint32_t *launch_names;    /* by number of launch in the index: name id */
-	uint32_t *communication;   /* name ids of kernels that communicate, in order */
+	uint32_t *launch_names;  /* by number of launch in the index: name id */
+	uint32_t *communication; /* name ids of kernels that communicate, in order */
 	size_t communication_count;
 	struct store *store;
 	pthread_mutex_t bounds_lock;
-	struct bounds *bounds;     /* by piece; NULL until asked for */
+	struct bounds *bounds; /* by piece; NULL until asked for */
 	pthread_mutex_t kernels_lock;
 	struct kernel_results *kernels; /* kernels.h; NULL until asked for */
-	pthread_mutex_t query_lock; /* one thread at a time */
-	struct query *query;       /* NULL until asked for */
+	pthread_mutex_t query_lock;     /* one thread at a time */
+	struct query *query;            /* NULL until asked for */
 };
 
 int recording_open(struct recording **ret, const char *path, const char *name, struct error *err);

@@ -13,10 +13,10 @@ struct store;
 struct chunk {
 	uint32_t rows;
 	const int64_t *start;
-	const int64_t *end;      /* never before the start; the same array for points */
-	const uint32_t *names;   /* NULL: none has one */
-	const uint8_t *flags;    /* CHUNK_*; NULL: none */
-	const double *values;    /* of counters; NaN where there is none */
+	const int64_t *end;    /* never before the start; the same array for points */
+	const uint32_t *names; /* NULL: none has one */
+	const uint8_t *flags;  /* CHUNK_*; NULL: none */
+	const double *values;  /* of counters; NaN where there is none */
 };
 
 enum { CHUNK_OPEN = 1, CHUNK_ERROR = 2 };
@@ -25,10 +25,10 @@ enum { CHUNK_OPEN = 1, CHUNK_ERROR = 2 };
 struct summary {
 	uint32_t count;
 	unsigned level;
-	const int64_t *start;    /* of the bucket */
-	const uint64_t *busy;    /* ns within it, rounded */
-	const uint32_t *rows;    /* that begin there */
-	const uint32_t *names;   /* of the longest of them; 0: none */
+	const int64_t *start;  /* of the bucket */
+	const uint64_t *busy;  /* ns within it, rounded */
+	const uint32_t *rows;  /* that begin there */
+	const uint32_t *names; /* of the longest of them; 0: none */
 	/* Rows that are as long as a bucket, or longer: at most one begins in each. */
 	uint32_t long_count;
 	const struct summary_long {
@@ -37,7 +37,7 @@ struct summary {
 		uint64_t row;    /* index in the track */
 		uint32_t bucket; /* it begins in: place in the arrays above */
 		uint8_t flags;   /* CHUNK_* */
-	} *longs;
+	} * longs;
 };
 
 /* The same of counters. */

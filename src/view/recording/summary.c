@@ -18,11 +18,13 @@ struct read_columns {
 
 static int read_columns(struct recording *r, const struct piece *p, uint32_t rows, struct read_columns *ret)
 {
+	/* clang-format off */
 	const uint8_t columns[READ_COUNT] = {
 		COLUMN_LOD_TABLE, COLUMN_LOD_ROWS, COLUMN_LOD_START, COLUMN_LOD_BUSY, COLUMN_LOD_WIDTH,
 		(uint8_t)detail_name_column(p->table), COLUMN_LOD_LONGEST, COLUMN_LOD_AT, COLUMN_LOD_ROW,
 		COLUMN_LOD_FLAGS,
 	};
+	/* clang-format on */
 	char *at = ret->room = malloc(rows * (READ_COUNT * sizeof(int64_t) + 1) + 1);
 	int rc = at ? 0 : -ENOMEM;
 
@@ -39,9 +41,9 @@ static bool long_is_right(const struct piece *p, const struct read_columns *c, u
 {
 	int64_t at = c->values[READ_AT][i], length = c->values[READ_LONGEST][i], row = c->values[READ_ROW][i], end;
 
-	return length >= width && c->values[READ_ROWS][i] > 0 && at >= c->values[READ_START][i] &&
-	       at - c->values[READ_START][i] < width && !__builtin_add_overflow(at, length, &end) && end <= p->time_max &&
-	       row >= 0 && (uint64_t)row >= p->first && (uint64_t)row - p->first < p->rows;
+	return length >= width && c->values[READ_ROWS][i] > 0 && at >= c->values[READ_START][i] && at - c->values[READ_START][i] < width &&
+	       !__builtin_add_overflow(at, length, &end) && end <= p->time_max && row >= 0 && (uint64_t)row >= p->first &&
+	       (uint64_t)row - p->first < p->rows;
 }
 
 /* Buckets in order, within the times of the group, no row more or less than it has. */
@@ -73,8 +75,7 @@ static uint8_t flags_of(int64_t flags)
 	return (flags & DETAIL_OPEN ? CHUNK_OPEN : 0) | (flags & DETAIL_ERROR ? CHUNK_ERROR : 0);
 }
 
-static struct store_item *fill_item(struct recording *r, const struct piece *p, const struct read_columns *c, uint32_t rows,
-				    uint32_t longs)
+static struct store_item *fill_item(struct recording *r, const struct piece *p, const struct read_columns *c, uint32_t rows, uint32_t longs)
 {
 	size_t size = sizeof(struct store_item) + rows * (8 + 8 + 4 + 4) + longs * sizeof(struct summary_long);
 	struct store_item *item = calloc(1, size);
@@ -87,18 +88,20 @@ static struct store_item *fill_item(struct recording *r, const struct piece *p, 
 	if (!item)
 		return NULL;
 	item->size = size;
+	/* clang-format off */
 	item->content.summary = (struct summary){ .count = rows, .level = p->summary_level, .start = start, .busy = busy,
 						  .rows = begins, .names = names, .long_count = longs, .longs = l };
+	/* clang-format on */
 	for (uint32_t i = 0; i < rows; i++) {
 		start[i] = c->values[READ_START][i];
 		busy[i] = (uint64_t)c->values[READ_BUSY][i];
 		begins[i] = (uint32_t)c->values[READ_ROWS][i];
-		names[i] = begins[i] && (c->values[READ_NAME][i] || same_name)
-				   ? name_in(r, p, c->values[READ_NAME][i]) : 0;
+		names[i] = begins[i] && (c->values[READ_NAME][i] || same_name) ? name_in(r, p, c->values[READ_NAME][i]) : 0;
 		if (!c->no_long[i])
 			*l++ = (struct summary_long){ .start = c->values[READ_AT][i],
 						      .end = c->values[READ_AT][i] + c->values[READ_LONGEST][i],
-						      .row = (uint64_t)c->values[READ_ROW][i], .bucket = i,
+						      .row = (uint64_t)c->values[READ_ROW][i],
+						      .bucket = i,
 						      .flags = flags_of(c->values[READ_FLAGS][i]) };
 	}
 	return item;

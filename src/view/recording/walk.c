@@ -40,7 +40,7 @@ struct walk_work {
 	struct {
 		uint32_t lane;
 		size_t piece;
-	} *pieces;
+	} * pieces;
 	size_t count;
 	_Atomic size_t next;
 };

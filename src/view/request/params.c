@@ -129,13 +129,11 @@ int params_integer(struct params *p, const char *name, int64_t least, int64_t mo
 	if (!text)
 		return error_set(err, EINVAL, "%s is missing", name);
 	if (!params_number(&text, least, most, ret) || *text)
-		return error_set(err, EINVAL, "%s is not a whole number from %lld to %lld", name, (long long)least,
-				 (long long)most);
+		return error_set(err, EINVAL, "%s is not a whole number from %lld to %lld", name, (long long)least, (long long)most);
 	return 0;
 }
 
-int params_integer_or(struct params *p, const char *name, int64_t least, int64_t most, int64_t otherwise, int64_t *ret,
-		      struct error *err)
+int params_integer_or(struct params *p, const char *name, int64_t least, int64_t most, int64_t otherwise, int64_t *ret, struct error *err)
 {
 	*ret = otherwise;
 	return find(p, name) ? params_integer(p, name, least, most, ret, err) : 0;

@@ -13,7 +13,7 @@
 struct recording;
 
 struct params {
-	char *path;  /* decoded, begins with '/' */
+	char *path; /* decoded, begins with '/' */
 	struct param {
 		const char *name;
 		const char *value;
@@ -33,8 +33,7 @@ const char *params_text(struct params *p, const char *name);
 /* -EINVAL and a sentence where it is missing or not a whole number between the two. */
 int params_integer(struct params *p, const char *name, int64_t least, int64_t most, int64_t *ret, struct error *err);
 /* The same, but may be missing. */
-int params_integer_or(struct params *p, const char *name, int64_t least, int64_t most, int64_t otherwise, int64_t *ret,
-		      struct error *err);
+int params_integer_or(struct params *p, const char *name, int64_t least, int64_t most, int64_t otherwise, int64_t *ret, struct error *err);
 /* -EINVAL where a parameter was given that nobody asked for. */
 int params_all_used(const struct params *p, struct error *err);
 

@@ -41,19 +41,13 @@ bool gpu_lane_key(const struct recording *r, const int64_t *track, struct lane_k
 	switch (track[TRACK_KIND]) {
 	case TRACK_GPU_GRAPH:
 		ret->depth += INT64_C(1) << 32; /* below the kernels */
-		/* fallthrough */
-	case TRACK_GPU_KERNEL:
-		ret->order = ROW_COMPUTE;
-		return true;
+						/* fallthrough */
+	case TRACK_GPU_KERNEL: ret->order = ROW_COMPUTE; return true;
 	case TRACK_GPU_SET:
 		ret->depth += INT64_C(1) << 32;
 		/* fallthrough */
-	case TRACK_GPU_COPY:
-		ret->order = ROW_COPIES;
-		return true;
-	case TRACK_GPU_SYNC:
-		ret->order = ret->kind = ROW_GPU_SYNC;
-		return true;
+	case TRACK_GPU_COPY: ret->order = ROW_COPIES; return true;
+	case TRACK_GPU_SYNC: ret->order = ret->kind = ROW_GPU_SYNC; return true;
 	case TRACK_GPU_MEMORY:
 		ret->order = ret->kind = ROW_GPU_MEMORY;
 		ret->place = gpu_of_context(r, track[TRACK_DOMAIN]);
@@ -142,11 +136,8 @@ int gpu_label(struct recording *r, const struct lane_key *key, struct row *row)
 		if (process)
 			row_print(&row->detail, "%s %lld", row_text(r, process[PROCESS_NAME]), (long long)process[PROCESS_PID]);
 		return row_print(&row->label, "%s", metric ? row_text(r, metric[VIEW_METRIC_NAME]) : "metric");
-	case ROW_GPU_MEMORY:
-		return row_print(&row->label, "memory");
-	case ROW_GPU_SWITCH:
-		return row_print(&row->label, "context switches");
-	default:
-		return stream_label(r, key->owner, row);
+	case ROW_GPU_MEMORY: return row_print(&row->label, "memory");
+	case ROW_GPU_SWITCH: return row_print(&row->label, "context switches");
+	default: return stream_label(r, key->owner, row);
 	}
 }

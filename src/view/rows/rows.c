@@ -18,10 +18,12 @@
 /* Points of a plot that its range is found by, about. */
 #define PLOT_LOOKED_AT 65536
 
+/* clang-format off */
 const char *const row_kind_names[ROW_KIND_COUNT] = {
 	"gpu", "compute", "copies", "stream", "gpu-nvtx", "gpu-sync", "gpu-memory", "gpu-switch", "gpu-metrics", "cpus", "cpu", "process",
 	"thread", "state", "nvtx", "marks", "generic", "cuda-api", "osrt", "overhead", "samples", "counter",
 };
+/* clang-format on */
 const char *const row_draw_names[] = { "group", "slices", "points", "plot" };
 
 struct row *row_add(struct row_maker *m, uint32_t parent, enum row_kind kind, enum row_draw draw)

@@ -8,12 +8,12 @@ enum row_section { SECTION_GPU, SECTION_PROCESS };
 
 struct lane_key {
 	enum row_section section;
-	int64_t place;    /* order and uid of the GPU; uid of the process */
-	int64_t order;    /* GPU: enum row_kind of the heading; process: the thread's order */
-	int64_t owner;    /* uid of the stream, of the thread; 0: none */
+	int64_t place; /* order and uid of the GPU; uid of the process */
+	int64_t order; /* GPU: enum row_kind of the heading; process: the thread's order */
+	int64_t owner; /* uid of the stream, of the thread; 0: none */
 	enum row_kind kind;
 	int64_t domain;
-	int64_t label;    /* string id */
+	int64_t label;      /* string id */
 	enum row_draw draw; /* one track may have rows of several tables: they are drawn apart */
 	int64_t depth;
 	uint32_t lane;

@@ -32,10 +32,12 @@ static int64_t now(void)
 static void run_browser(const char *program, const char *profile, int in, int out)
 {
 	char folder[4200];
+	/* clang-format off */
 	const char *words[24] = { program, "--headless", "--remote-debugging-pipe", folder, "--no-first-run",
 				  "--no-default-browser-check", "--disable-extensions", "--disable-background-networking",
 				  "--disable-component-update", "--disable-sync", "--disable-gpu", "--disable-dev-shm-usage",
 				  "--hide-scrollbars", "--mute-audio" };
+	/* clang-format on */
 	size_t count = 14;
 	int null = open("/dev/null", O_RDWR);
 	sigset_t none;
@@ -78,8 +80,9 @@ int devtools_open(struct devtools *d, const char *program, int stop_fd, int seco
 {
 	int commands[2] = { -1, -1 }, answers[2] = { -1, -1 }, r = 0;
 
-	*d = (struct devtools){ .browser = -1, .to_fd = -1, .from_fd = -1, .stop_fd = stop_fd, .next_id = 1,
-				.deadline = now() + seconds * SECOND };
+	*d = (struct devtools){
+		.browser = -1, .to_fd = -1, .from_fd = -1, .stop_fd = stop_fd, .next_id = 1, .deadline = now() + seconds * SECOND
+	};
 	TRY(make_profile(d, err));
 	if (pipe2(commands, O_CLOEXEC) < 0 || pipe2(answers, O_CLOEXEC) < 0)
 		r = error_set_errno(err, errno, "%s cannot be started", program);
@@ -171,8 +174,7 @@ static int receive(struct devtools *d, size_t *ret_size, struct error *err)
 	return 0;
 }
 
-int devtools_call(struct devtools *d, const char *session, const char *method, const char *parameters, struct buf *ret,
-		  struct error *err)
+int devtools_call(struct devtools *d, const char *session, const char *method, const char *parameters, struct buf *ret, struct error *err)
 {
 	struct buf command = BUF_INIT;
 	char begin[32];

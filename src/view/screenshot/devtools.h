@@ -15,7 +15,7 @@ struct devtools {
 	char profile[4096]; /* a folder of its own, removed at the end */
 	int stop_fd;
 	int next_id;
-	int64_t deadline;   /* ns of CLOCK_MONOTONIC */
+	int64_t deadline; /* ns of CLOCK_MONOTONIC */
 	struct buf received;
 };
 
@@ -27,8 +27,7 @@ void devtools_close(struct devtools *d);
 /* Sends a command and waits for its result, JSON. `session` may be NULL, `parameters` is a JSON object. The browser's refusal is
  * -EREMOTEIO, that it has ended -EPIPE, that time is up -ETIMEDOUT, that
  * it is to end -EINTR. */
-int devtools_call(struct devtools *d, const char *session, const char *method, const char *parameters, struct buf *ret,
-		  struct error *err);
+int devtools_call(struct devtools *d, const char *session, const char *method, const char *parameters, struct buf *ret, struct error *err);
 /* A text of the result by its key; it has no escapes. NULL: there is none. */
 const char *devtools_text(const struct buf *result, const char *key, size_t *ret_len);
 

@@ -56,8 +56,8 @@ static int open_page(struct shot *s, struct error *err)
 	snprintf(parameters, sizeof(parameters), "{\"targetId\":\"%s\",\"flatten\":true}", target);
 	TRY(call(s, err, "Target.attachToTarget", parameters));
 	TRY(take_text(s, "sessionId", s->session, sizeof(s->session), err));
-	snprintf(parameters, sizeof(parameters), "{\"width\":%d,\"height\":%d,\"deviceScaleFactor\":1,\"mobile\":false}",
-		 s->wanted->width, s->wanted->height);
+	snprintf(parameters, sizeof(parameters), "{\"width\":%d,\"height\":%d,\"deviceScaleFactor\":1,\"mobile\":false}", s->wanted->width,
+		 s->wanted->height);
 	TRY(call(s, err, "Emulation.setDeviceMetricsOverride", parameters));
 	snprintf(parameters, sizeof(parameters), "{\"url\":\"%s\"}", s->wanted->url);
 	return call(s, err, "Page.navigate", parameters);

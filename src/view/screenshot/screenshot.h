@@ -10,12 +10,12 @@
 struct screenshot {
 	const char *browser; /* a program of Chromium's family */
 	const char *url;
-	const char *path;    /* of the PNG; replaced where it exists */
+	const char *path; /* of the PNG; replaced where it exists */
 	int width, height;
-	bool has_times;      /* else all of the recording is shown */
+	bool has_times; /* else all of the recording is shown */
 	int64_t from, to;
-	int stop_fd;         /* readable: the end, -EINTR; -1: none */
-	int seconds;         /* it may take */
+	int stop_fd; /* readable: the end, -EINTR; -1: none */
+	int seconds; /* it may take */
 };
 
 /* "1920x1080"; false where it is no such thing, or no size for a picture. */

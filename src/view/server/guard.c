@@ -109,8 +109,8 @@ bool guard_host_is_ours(const struct guard *g, const char *host)
 		return false;
 	if (guard_is_loopback(name))
 		return true;
-	return g->any_address && (is_number(name) || strcasecmp(name, g->name) == 0 ||
-				  (g->host_name[0] && strcasecmp(name, g->host_name) == 0));
+	return g->any_address &&
+	       (is_number(name) || strcasecmp(name, g->name) == 0 || (g->host_name[0] && strcasecmp(name, g->host_name) == 0));
 }
 
 bool guard_origin_fits(const char *origin, const char *host)

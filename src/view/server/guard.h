@@ -13,8 +13,8 @@ struct guard {
 	/* Tokens not used yet; the oldest makes room for a new one. */
 	char tokens[GUARD_TOKENS][GUARD_SECRET_SIZE];
 	unsigned next;
-	bool any_address;  /* bound to more than loopback: addresses that are numbers are ours */
-	char name[256];    /* what --bind gave, and the host's own name */
+	bool any_address; /* bound to more than loopback: addresses that are numbers are ours */
+	char name[256];   /* what --bind gave, and the host's own name */
 	char host_name[256];
 };
 

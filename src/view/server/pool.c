@@ -178,8 +178,7 @@ bool pool_close(struct pool *p, struct pool_job **ret_left)
 	for (unsigned i = 0; i < p->count; i++)
 		pthread_join(p->threads[i].id, NULL);
 	queue_init(&left);
-	while ((job = queue_take(&p->done)) || (job = queue_take(&p->queues[QUEUE_QUICK])) ||
-	       (job = queue_take(&p->queues[QUEUE_SLOW])))
+	while ((job = queue_take(&p->done)) || (job = queue_take(&p->queues[QUEUE_QUICK])) || (job = queue_take(&p->queues[QUEUE_SLOW])))
 		queue_put(&left, job);
 	if (ret_left)
 		*ret_left = left.first;

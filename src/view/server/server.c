@@ -19,8 +19,9 @@
 #define MAX_HEADERS 65536
 #define IDLE_SECONDS 60
 /* Shown by the page. */
-#define REFUSAL "Open the address that sonde view has printed. It is good for one use: Return, pressed in the terminal of sonde view, " \
-		"prints a new one."
+#define REFUSAL \
+	"Open the address that sonde view has printed. It is good for one use: Return, pressed in the terminal of sonde view, " \
+	"prints a new one."
 
 struct server {
 	struct view *view;
@@ -49,8 +50,9 @@ static void add_headers(struct evhttp_request *request, const char *type)
 {
 	static const char *const headers[][2] = {
 		{ "Cache-Control", "no-store" },
-		{ "Content-Security-Policy", "default-src 'self'; style-src-attr 'unsafe-inline'; img-src 'self' data: blob:; object-src 'none'; "
-					     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'" },
+		{ "Content-Security-Policy",
+		  "default-src 'self'; style-src-attr 'unsafe-inline'; img-src 'self' data: blob:; object-src 'none'; "
+		  "base-uri 'none'; form-action 'none'; frame-ancestors 'none'" },
 		{ "Cross-Origin-Opener-Policy", "same-origin" },
 		{ "Cross-Origin-Resource-Policy", "same-origin" },
 		{ "Referrer-Policy", "no-referrer" },

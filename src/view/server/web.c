@@ -19,8 +19,11 @@ const struct web_file *web_find(const char *path)
 static const char *type_of(const char *path)
 {
 	static const char *const types[][2] = {
-		{ ".html", "text/html; charset=utf-8" }, { ".js", "text/javascript; charset=utf-8" },
-		{ ".css", "text/css; charset=utf-8" }, { ".svg", "image/svg+xml" }, { ".png", "image/png" },
+		{ ".html", "text/html; charset=utf-8" },
+		{ ".js", "text/javascript; charset=utf-8" },
+		{ ".css", "text/css; charset=utf-8" },
+		{ ".svg", "image/svg+xml" },
+		{ ".png", "image/png" },
 		{ ".json", "application/json" },
 	};
 	const char *end = strrchr(path, '.');

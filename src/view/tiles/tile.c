@@ -101,8 +101,8 @@ void tile_add_event(struct tile *t, const struct listed *event)
 
 	if (event->start >= t->to || (event->end <= t->from && event->start < t->from))
 		return;
-	if (!t->heat && (span(event->start, event->end) >> t->level || (is_point && t->level <= TILE_POINT_LEVEL &&
-									 table_schema(t->table)->kind == TABLE_KIND_POINT)))
+	if (!t->heat && (span(event->start, event->end) >> t->level ||
+			 (is_point && t->level <= TILE_POINT_LEVEL && table_schema(t->table)->kind == TABLE_KIND_POINT)))
 		list(t, event);
 	else
 		sum_up(t, event);
@@ -142,8 +142,11 @@ static void add_rows(struct tile *t, const struct piece *p, const struct chunk *
 			high = middle;
 	}
 	for (uint32_t i = low; i < c->rows && c->start[i] < t->to; i++) {
-		struct listed event = { .start = c->start[i], .end = c->end[i], .index = first + i,
-					.name = c->names ? c->names[i] : 0, .flags = c->flags ? c->flags[i] : 0 };
+		struct listed event = { .start = c->start[i],
+					.end = c->end[i],
+					.index = first + i,
+					.name = c->names ? c->names[i] : 0,
+					.flags = c->flags ? c->flags[i] : 0 };
 
 		if (t->by_line && piece_line(p, i) != t->line)
 			continue;
@@ -172,8 +175,7 @@ static void take_out(struct tile *t, const struct listed *event, bool is_here, b
 {
 	struct bucket *b;
 
-	if (!(span(event->start, event->end) >> t->level) || event->start >= t->to ||
-	    (event->end <= t->from && event->start < t->from))
+	if (!(span(event->start, event->end) >> t->level) || event->start >= t->to || (event->end <= t->from && event->start < t->from))
 		return;
 	if (is_here)
 		list(t, event);
@@ -192,7 +194,9 @@ static void take_out_of_summary(struct tile *t, const struct piece *p, const str
 {
 	for (uint32_t i = 0; i < s->long_count; i++) {
 		const struct summary_long *l = &s->longs[i];
-		struct listed event = { .start = l->start, .end = l->end, .index = before + l->row, .name = s->names[l->bucket], .flags = l->flags };
+		struct listed event = {
+			.start = l->start, .end = l->end, .index = before + l->row, .name = s->names[l->bucket], .flags = l->flags
+		};
 
 		take_out(t, &event, !t->by_line || piece_line(p, l->row - p->first) == t->line, is_summed);
 	}

@@ -20,13 +20,13 @@ struct listed {
 	int64_t end;
 	uint64_t index; /* in its track */
 	uint32_t name;
-	uint8_t flags;  /* CHUNK_* */
+	uint8_t flags; /* CHUNK_* */
 };
 
 struct bucket {
-	uint64_t busy;     /* ns */
-	uint64_t longest;  /* what the name was chosen by */
-	uint64_t first;    /* index of the first event that begins here */
+	uint64_t busy;    /* ns */
+	uint64_t longest; /* what the name was chosen by */
+	uint64_t first;   /* index of the first event that begins here */
 	uint32_t begins;
 	uint32_t name;
 	bool touched;
@@ -37,10 +37,10 @@ struct tile {
 	int64_t from, to; /* [from, to) */
 	unsigned level;
 	uint8_t table;
-	uint32_t among;   /* heat lines: lanes that the busy time is of; 0: one */
-	bool heat;        /* everything is summed up, nothing listed */
-	uint64_t least;   /* busy times up to this may be nothing */
-	bool by_line;     /* of what is added, what is in this line (lines.h) */
+	uint32_t among; /* heat lines: lanes that the busy time is of; 0: one */
+	bool heat;      /* everything is summed up, nothing listed */
+	uint64_t least; /* busy times up to this may be nothing */
+	bool by_line;   /* of what is added, what is in this line (lines.h) */
 	unsigned line;
 	uint32_t listed_count;
 	struct bucket buckets[TILE_BUCKETS];

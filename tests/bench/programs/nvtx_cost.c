@@ -65,9 +65,7 @@ int main(int argc, char **argv)
 {
 	const char *mode = argc > 1 ? argv[1] : "push";
 	int bursts = argc > 2 ? atoi(argv[2]) : 2000;
-	void (*burst)(void) = strcmp(mode, "push") == 0	  ? burst_push
-			      : strcmp(mode, "pushex") == 0 ? burst_push_event
-							    : burst_clock;
+	void (*burst)(void) = strcmp(mode, "push") == 0 ? burst_push : strcmp(mode, "pushex") == 0 ? burst_push_event : burst_clock;
 	double *cost = calloc((size_t)bursts, sizeof(*cost));
 	int64_t start, until;
 

@@ -34,8 +34,7 @@ static void *work(void *argument)
 	double start = now(), elapsed;
 
 	while ((elapsed = now() - start) < worker->seconds) {
-		if (worker->pairs_per_second > 0 &&
-		    (double)worker->pairs > elapsed * worker->pairs_per_second)
+		if (worker->pairs_per_second > 0 && (double)worker->pairs > elapsed * worker->pairs_per_second)
 			continue;
 		for (int i = 0; i < BATCH; i++) {
 			sonde_range_push(names[i & 3]);

@@ -97,7 +97,7 @@ int main(int argc, char **argv)
 		const char *name;
 		void (*burst)(void);
 	} modes[] = { { "mutex", burst_mutex }, { "rwlock", burst_rwlock }, { "semaphore", burst_semaphore },
-		      { "read", burst_read },	{ "getc", burst_getc },	    { "rdtsc", burst_clock } };
+		      { "read", burst_read },   { "getc", burst_getc },     { "rdtsc", burst_clock } };
 	const char *mode = argc > 1 ? argv[1] : "mutex";
 	int bursts = argc > 2 ? atoi(argv[2]) : 2000;
 	double *cost = calloc((size_t)bursts, sizeof(*cost));
@@ -109,8 +109,7 @@ int main(int argc, char **argv)
 			burst = modes[i].burst;
 	zero = open("/dev/zero", O_RDONLY);
 	zeros = fopen("/dev/zero", "r");
-	if (!cost || !burst || zero < 0 || !zeros || sem_init(&semaphore, 0, 1) ||
-	    pthread_create(&other, NULL, wait_for_ever, NULL))
+	if (!cost || !burst || zero < 0 || !zeros || sem_init(&semaphore, 0, 1) || pthread_create(&other, NULL, wait_for_ever, NULL))
 		return 1;
 	for (int i = 0; i < 2; i++) {
 		sonde_range_push("step");

@@ -21,7 +21,7 @@ int cuptiCheckpointSave(struct cupti_checkpoint *handle);
 int cuptiCheckpointRestore(struct cupti_checkpoint *handle);
 int cuptiCheckpointFree(struct cupti_checkpoint *handle);
 
-COUNTED_FUNCTION(cuptiCheckpointSave, (struct cupti_checkpoint *handle), (handle))
+COUNTED_FUNCTION(cuptiCheckpointSave, (struct cupti_checkpoint * handle), (handle))
 {
 	struct kept *k = calloc(1, sizeof(*k));
 	int result = counted_fails("cuptiCheckpointSave");
@@ -42,7 +42,7 @@ COUNTED_FUNCTION(cuptiCheckpointSave, (struct cupti_checkpoint *handle), (handle
 }
 
 /* As the real one does: memory that is there and was not is more than it can bear. */
-COUNTED_FUNCTION(cuptiCheckpointRestore, (struct cupti_checkpoint *handle), (handle))
+COUNTED_FUNCTION(cuptiCheckpointRestore, (struct cupti_checkpoint * handle), (handle))
 {
 	struct kept *k = handle->priv;
 	void *addresses[ROOM];
@@ -56,7 +56,7 @@ COUNTED_FUNCTION(cuptiCheckpointRestore, (struct cupti_checkpoint *handle), (han
 	return counted_fails("cuptiCheckpointRestore");
 }
 
-COUNTED_FUNCTION(cuptiCheckpointFree, (struct cupti_checkpoint *handle), (handle))
+COUNTED_FUNCTION(cuptiCheckpointFree, (struct cupti_checkpoint * handle), (handle))
 {
 	struct kept *k = handle->priv;
 

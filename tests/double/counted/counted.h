@@ -7,12 +7,14 @@
 #include <stdint.h>
 
 /* Call numbers of the driver, and their names. */
+/* clang-format off */
 enum counted_call {
 	COUNTED_ALLOC = 10, COUNTED_FREE, COUNTED_SET, COUNTED_COPY, COUNTED_LAUNCH, COUNTED_LAUNCH_EX, COUNTED_COOPERATIVE,
 	COUNTED_START, COUNTED_STOP, COUNTED_SYNC, COUNTED_GRAPH, COUNTED_RESET,
 	COUNTED_INSTANTIATE, COUNTED_EXEC_UPDATE, COUNTED_EXEC_CHANGE, COUNTED_EXEC_DESTROY, COUNTED_COPY_3D, COUNTED_SET_2D,
 	COUNTED_BEGIN_CAPTURE, COUNTED_END_CAPTURE, COUNTED_KERNEL_FUNCTION, COUNTED_CALLS
 };
+/* clang-format on */
 
 /* A kernel: what it is called, and what it does to the memory it is given. */
 struct counted_kernel {
@@ -23,13 +25,13 @@ struct counted_kernel {
 /* A graph, and what it is made into. A copy goes from one address to the other, a set writes sevens. */
 #define COUNTED_NODES 32
 struct counted_node {
-	int type;                   /* of enum cuda_node */
+	int type; /* of enum cuda_node */
 	const struct counted_kernel *kernel;
-	uint64_t memory;            /* that the kernel gets, or a copy or set goes to */
-	uint64_t from;              /* of a copy */
+	uint64_t memory; /* that the kernel gets, or a copy or set goes to */
+	uint64_t from;   /* of a copy */
 	size_t size;
 	int from_host, to_host;
-	void (*call)(void);         /* of the host */
+	void (*call)(void); /* of the host */
 	struct counted_graph *child;
 	void *parameters[1];
 };
@@ -52,8 +54,8 @@ struct counted_event {
 	int *result;
 	uint64_t *kept;
 	uint32_t correlation;
-	int device;                 /* of the calling thread; each has one context, whose number is one higher */
-	int is_runtime;             /* the runtime's call of that name, not the driver's */
+	int device;     /* of the calling thread; each has one context, whose number is one higher */
+	int is_runtime; /* the runtime's call of that name, not the driver's */
 };
 
 /* Around each call of the driver. */

@@ -23,7 +23,7 @@ struct image {
 	size_t ranges;
 	char kernels[RANGES][NAME];
 	int spoilt;
-	uint64_t passes;         /* that were made, a bit for each */
+	uint64_t passes; /* that were made, a bit for each */
 	struct config counted;
 };
 
@@ -45,7 +45,7 @@ static uint8_t wanted[COUNTED_CALLS];
 static int wants_modules;
 static int initialized;
 static int wants_contexts;
-static int destroy_wanted;       /* callbacks before a context ends */
+static int destroy_wanted; /* callbacks before a context ends */
 static cupti_buffer_requested *buffer_requested;
 static cupti_buffer_completed *buffer_completed;
 static int kernels_recorded;
@@ -55,22 +55,23 @@ static uint8_t wanted_of_runtime[COUNTED_CALLS];
 static struct profiler {
 	struct config config;
 	int has_config;
-	int enabled;             /* in this context */
+	int enabled; /* in this context */
 	struct image *image;
-	size_t most;             /* ranges */
+	size_t most; /* ranges */
 	size_t pass;
 	int by_runs;
-	int graph_ran;           /* while each kernel was to be a range, which CUPTI cannot bear */
-	int by_user;             /* ranges are what is pushed and popped */
+	int graph_ran; /* while each kernel was to be a range, which CUPTI cannot bear */
+	int by_user;   /* ranges are what is pushed and popped */
 	int pushed;
 	int started;
-	int spoilt;              /* for good */
-	size_t count;            /* kernels of this pass */
+	int spoilt;   /* for good */
+	size_t count; /* kernels of this pass */
 	char kernels[RANGES][NAME];
-	size_t first_count;      /* and of the first */
+	size_t first_count; /* and of the first */
 	char first[RANGES][NAME];
 } profilers[COUNTED_DEVICES];
 
+/* clang-format off */
 static const char *const names[COUNTED_CALLS] = { [COUNTED_ALLOC] = "cuMemAlloc_v2", [COUNTED_FREE] = "cuMemFree_v2",
 						  [COUNTED_SET] = "cuMemsetD8_v2", [COUNTED_COPY] = "cuMemcpyHtoD_v2",
 						  [COUNTED_LAUNCH] = "cuLaunchKernel", [COUNTED_LAUNCH_EX] = "cuLaunchKernelEx",
@@ -85,8 +86,10 @@ static const char *const names[COUNTED_CALLS] = { [COUNTED_ALLOC] = "cuMemAlloc_
 						  [COUNTED_BEGIN_CAPTURE] = "cuStreamBeginCapture_v2",
 						  [COUNTED_END_CAPTURE] = "cuStreamEndCapture",
 						  [COUNTED_KERNEL_FUNCTION] = "cuKernelGetFunction" };
-static const char *const runtime_names[COUNTED_CALLS] = { [COUNTED_START] = "cudaProfilerStart_v4000",
-							  [COUNTED_STOP] = "cudaProfilerStop_v4000" };
+/* clang-format on */
+static const char *const runtime_names[COUNTED_CALLS] = {
+	[COUNTED_START] = "cudaProfilerStart_v4000", [COUNTED_STOP] = "cudaProfilerStop_v4000"
+};
 
 /* Before the first call that anybody listens to. */
 static void show_module(void)
@@ -157,8 +160,9 @@ static void on_kernel(const char *symbol)
 	struct profiler *f = &profilers[counted_device()];
 
 	source_ran(symbol);
-	recorded = (struct cupti_kernel){ .kind = CUPTI_KIND_CONCURRENT_KERNEL, .start = 5000, .end = 5000 + 1000 * strlen(symbol),
-					  .correlation = launch_number };
+	recorded = (struct cupti_kernel){
+		.kind = CUPTI_KIND_CONCURRENT_KERNEL, .start = 5000, .end = 5000 + 1000 * strlen(symbol), .correlation = launch_number
+	};
 	if (!f->started || (f->by_user && !f->pushed))
 		return;
 	if (f->by_user) {
@@ -171,7 +175,7 @@ static void on_kernel(const char *symbol)
 	f->count++;
 }
 
-COUNTED_FUNCTION(cuptiGetVersion, (uint32_t *version), (version))
+COUNTED_FUNCTION(cuptiGetVersion, (uint32_t * version), (version))
 {
 	*version = 130000;
 	return 0;
@@ -253,7 +257,8 @@ COUNTED_FUNCTION(cuptiGetStreamIdEx, (void *context, void *stream, uint8_t per_t
 }
 
 /* Of activities, the kernel that ran last. */
-COUNTED_FUNCTION(cuptiActivityRegisterCallbacks, (cupti_buffer_requested *requested, cupti_buffer_completed *completed), (requested, completed))
+COUNTED_FUNCTION(cuptiActivityRegisterCallbacks, (cupti_buffer_requested * requested, cupti_buffer_completed *completed),
+		 (requested, completed))
 {
 	buffer_requested = requested;
 	buffer_completed = completed;
@@ -266,9 +271,12 @@ COUNTED_FUNCTION(cuptiActivityEnable, (int kind), (kind))
 	return kind ? 0 : 1;
 }
 
-COUNTED_FUNCTION(cuptiActivityDisable, (int kind), (kind)) { return kind ? 0 : 1; }
+COUNTED_FUNCTION(cuptiActivityDisable, (int kind), (kind))
+{
+	return kind ? 0 : 1;
+}
 
-COUNTED_FUNCTION(cuptiActivityGetNextRecord, (uint8_t *buffer, size_t valid, struct cupti_record **record), (buffer, valid, record))
+COUNTED_FUNCTION(cuptiActivityGetNextRecord, (uint8_t * buffer, size_t valid, struct cupti_record **record), (buffer, valid, record))
 {
 	uint8_t *next = *record ? (uint8_t *)*record + sizeof(recorded) : buffer;
 
@@ -302,20 +310,20 @@ COUNTED_FUNCTION(cuptiActivityFlushAll, (uint32_t flag), (flag))
 	return flag > 1;
 }
 
-COUNTED_FUNCTION(cuptiGetTimestamp, (uint64_t *time), (time))
+COUNTED_FUNCTION(cuptiGetTimestamp, (uint64_t * time), (time))
 {
 	*time = 0;
 	return 0;
 }
 
-COUNTED_FUNCTION(cuptiProfilerInitialize, (struct pm_initialize *p), (p))
+COUNTED_FUNCTION(cuptiProfilerInitialize, (struct pm_initialize * p), (p))
 {
 	initialized = 1;
 	return p->size < sizeof(*p);
 }
 
 /* COUNTED_LACKS: what the device is not fit for. */
-COUNTED_FUNCTION(cuptiProfilerDeviceSupported, (struct pm_device_supported *p), (p))
+COUNTED_FUNCTION(cuptiProfilerDeviceSupported, (struct pm_device_supported * p), (p))
 {
 	const char *lacks = getenv("COUNTED_LACKS");
 
@@ -329,7 +337,7 @@ COUNTED_FUNCTION(cuptiProfilerDeviceSupported, (struct pm_device_supported *p), 
 	return 0;
 }
 
-COUNTED_FUNCTION(cuptiProfilerGetCounterAvailability, (struct range_availability *p), (p))
+COUNTED_FUNCTION(cuptiProfilerGetCounterAvailability, (struct range_availability * p), (p))
 {
 	if (p->image)
 		memset(p->image, 1, p->image_size);
@@ -338,7 +346,7 @@ COUNTED_FUNCTION(cuptiProfilerGetCounterAvailability, (struct range_availability
 }
 
 /* As the real one does: it ends the process where it is asked too early. */
-COUNTED_FUNCTION(cuptiDeviceGetChipName, (struct pm_chip_name *p), (p))
+COUNTED_FUNCTION(cuptiDeviceGetChipName, (struct pm_chip_name * p), (p))
 {
 	if (!initialized)
 		abort();
@@ -350,7 +358,7 @@ COUNTED_FUNCTION(cuptiDeviceGetChipName, (struct pm_chip_name *p), (p))
 static const char *counters[] = { "t__apples", "t__pears", "t__plums", "t__figs", "t__limes", "pcie__kiwis" };
 #define COUNTERS (sizeof(counters) / sizeof(counters[0]))
 
-COUNTED_FUNCTION(cuptiProfilerHostGetSupportedChips, (struct host_chips *p), (p))
+COUNTED_FUNCTION(cuptiProfilerHostGetSupportedChips, (struct host_chips * p), (p))
 {
 	static const char *const chips[] = { "COUNTED1", "COUNTED2" };
 
@@ -359,20 +367,20 @@ COUNTED_FUNCTION(cuptiProfilerHostGetSupportedChips, (struct host_chips *p), (p)
 	return 0;
 }
 
-COUNTED_FUNCTION(cuptiProfilerHostGetBaseMetrics, (struct pm_base_metrics *p), (p))
+COUNTED_FUNCTION(cuptiProfilerHostGetBaseMetrics, (struct pm_base_metrics * p), (p))
 {
 	p->names = counters;
 	p->count = p->type == HOST_COUNTER ? COUNTERS : 0;
 	return 0;
 }
 
-COUNTED_FUNCTION(cuptiProfilerHostGetSubMetrics, (struct host_sub_metrics *p), (p))
+COUNTED_FUNCTION(cuptiProfilerHostGetSubMetrics, (struct host_sub_metrics * p), (p))
 {
 	p->count = 0;
 	return 0;
 }
 
-COUNTED_FUNCTION(cuptiProfilerHostGetMetricProperties, (struct host_properties *p), (p))
+COUNTED_FUNCTION(cuptiProfilerHostGetMetricProperties, (struct host_properties * p), (p))
 {
 	size_t size = strcspn(p->metric, ".");
 
@@ -384,13 +392,13 @@ COUNTED_FUNCTION(cuptiProfilerHostGetMetricProperties, (struct host_properties *
 	return 1;
 }
 
-COUNTED_FUNCTION(cuptiProfilerHostGetMaxNumHardwareMetricsPerPass, (struct host_most_per_pass *p), (p))
+COUNTED_FUNCTION(cuptiProfilerHostGetMaxNumHardwareMetricsPerPass, (struct host_most_per_pass * p), (p))
 {
 	p->count = PER_PASS;
 	return 0;
 }
 
-COUNTED_FUNCTION(cuptiProfilerHostInitialize, (struct pm_host_initialize *p), (p))
+COUNTED_FUNCTION(cuptiProfilerHostInitialize, (struct pm_host_initialize * p), (p))
 {
 	if (strncmp(p->chip, "COUNTED", 7) != 0 || (p->type != RANGE_PROFILER_TYPE && p->type != PM_PROFILER_TYPE))
 		return 46;
@@ -398,7 +406,7 @@ COUNTED_FUNCTION(cuptiProfilerHostInitialize, (struct pm_host_initialize *p), (p
 	return 0;
 }
 
-COUNTED_FUNCTION(cuptiProfilerHostDeinitialize, (struct pm_host_deinitialize *p), (p))
+COUNTED_FUNCTION(cuptiProfilerHostDeinitialize, (struct pm_host_deinitialize * p), (p))
 {
 	free(p->host);
 	return 0;
@@ -418,7 +426,7 @@ static unsigned link_of(const char *name)
 }
 
 /* Names that begin with "no" are those of another chip. */
-COUNTED_FUNCTION(cuptiProfilerHostConfigAddMetrics, (struct pm_add_metrics *p), (p))
+COUNTED_FUNCTION(cuptiProfilerHostConfigAddMetrics, (struct pm_add_metrics * p), (p))
 {
 	struct config *c = p->host;
 
@@ -433,7 +441,7 @@ COUNTED_FUNCTION(cuptiProfilerHostConfigAddMetrics, (struct pm_add_metrics *p), 
 }
 
 /* As the real one does: what is counted at a link cannot be counted with others. */
-COUNTED_FUNCTION(cuptiProfilerHostGetConfigImageSize, (struct pm_image_size *p), (p))
+COUNTED_FUNCTION(cuptiProfilerHostGetConfigImageSize, (struct pm_image_size * p), (p))
 {
 	const struct config *c = p->host;
 
@@ -444,13 +452,13 @@ COUNTED_FUNCTION(cuptiProfilerHostGetConfigImageSize, (struct pm_image_size *p),
 	return 0;
 }
 
-COUNTED_FUNCTION(cuptiProfilerHostGetConfigImage, (struct pm_image *p), (p))
+COUNTED_FUNCTION(cuptiProfilerHostGetConfigImage, (struct pm_image * p), (p))
 {
 	memcpy(p->image, p->host, sizeof(struct config));
 	return 0;
 }
 
-COUNTED_FUNCTION(cuptiProfilerHostGetNumOfPasses, (struct pm_passes *p), (p))
+COUNTED_FUNCTION(cuptiProfilerHostGetNumOfPasses, (struct pm_passes * p), (p))
 {
 	const struct config *c = (const struct config *)(const void *)p->image;
 
@@ -469,7 +477,7 @@ static int has_metric(const struct image *image, const char *name)
 	return 0;
 }
 
-COUNTED_FUNCTION(cuptiProfilerHostEvaluateToGpuValues, (struct pm_evaluate *p), (p))
+COUNTED_FUNCTION(cuptiProfilerHostEvaluateToGpuValues, (struct pm_evaluate * p), (p))
 {
 	const struct image *image = (const struct image *)(const void *)p->counters;
 	int good;
@@ -487,7 +495,7 @@ COUNTED_FUNCTION(cuptiProfilerHostEvaluateToGpuValues, (struct pm_evaluate *p), 
 	return counted_fails("cuptiProfilerHostEvaluateToGpuValues");
 }
 
-COUNTED_FUNCTION(cuptiRangeProfilerEnable, (struct range_enable *p), (p))
+COUNTED_FUNCTION(cuptiRangeProfilerEnable, (struct range_enable * p), (p))
 {
 	struct profiler *f = &profilers[counted_device_of(p->context)];
 	int result = counted_fails("cuptiRangeProfilerEnable");
@@ -500,14 +508,14 @@ COUNTED_FUNCTION(cuptiRangeProfilerEnable, (struct range_enable *p), (p))
 	return result;
 }
 
-COUNTED_FUNCTION(cuptiRangeProfilerDisable, (struct range_command *p), (p))
+COUNTED_FUNCTION(cuptiRangeProfilerDisable, (struct range_command * p), (p))
 {
 	source_range_enabled(0);
 	return p->profiler == NULL;
 }
 
 /* As the real one does: it stays with the first configuration, and goes on counting passes from where it was, whatever it is told. */
-COUNTED_FUNCTION(cuptiRangeProfilerSetConfig, (struct range_set_config *p), (p))
+COUNTED_FUNCTION(cuptiRangeProfilerSetConfig, (struct range_set_config * p), (p))
 {
 	const struct config *config = (const struct config *)(const void *)p->image;
 	struct profiler *f = p->profiler;
@@ -526,12 +534,13 @@ COUNTED_FUNCTION(cuptiRangeProfilerSetConfig, (struct range_set_config *p), (p))
 	f->by_user = p->range == RANGE_USER;
 	f->image = (struct image *)(void *)p->counters;
 	f->most = p->max_ranges;
-	if ((p->range != RANGE_AUTO && !f->by_user) || (p->replay != RANGE_REPLAYED_BY_USER && !f->by_runs) || f->image->magic != MAGIC || config->magic != MAGIC)
+	if ((p->range != RANGE_AUTO && !f->by_user) || (p->replay != RANGE_REPLAYED_BY_USER && !f->by_runs) || f->image->magic != MAGIC ||
+	    config->magic != MAGIC)
 		return 1;
 	return counted_fails("cuptiRangeProfilerSetConfig");
 }
 
-COUNTED_FUNCTION(cuptiRangeProfilerStart, (struct range_command *p), (p))
+COUNTED_FUNCTION(cuptiRangeProfilerStart, (struct range_command * p), (p))
 {
 	struct profiler *f = p->profiler;
 	int result = counted_fails("cuptiRangeProfilerStart");
@@ -555,7 +564,7 @@ static int is_as_before(const struct profiler *f)
 }
 
 /* As the real one does: a pass in which no kernel ran counts, and its metrics are lost. */
-COUNTED_FUNCTION(cuptiRangeProfilerStop, (struct range_stop *p), (p))
+COUNTED_FUNCTION(cuptiRangeProfilerStop, (struct range_stop * p), (p))
 {
 	struct profiler *f = p->profiler;
 	struct image *image = f->image;
@@ -581,7 +590,7 @@ COUNTED_FUNCTION(cuptiRangeProfilerStop, (struct range_stop *p), (p))
 	return f->graph_ran ? 999 : counted_fails("cuptiRangeProfilerStop");
 }
 
-COUNTED_FUNCTION(cuptiRangeProfilerPushRange, (struct range_push *p), (p))
+COUNTED_FUNCTION(cuptiRangeProfilerPushRange, (struct range_push * p), (p))
 {
 	struct profiler *f = p->profiler;
 
@@ -593,7 +602,7 @@ COUNTED_FUNCTION(cuptiRangeProfilerPushRange, (struct range_push *p), (p))
 	return counted_fails("cuptiRangeProfilerPushRange");
 }
 
-COUNTED_FUNCTION(cuptiRangeProfilerPopRange, (struct range_command *p), (p))
+COUNTED_FUNCTION(cuptiRangeProfilerPopRange, (struct range_command * p), (p))
 {
 	struct profiler *f = p->profiler;
 
@@ -604,7 +613,7 @@ COUNTED_FUNCTION(cuptiRangeProfilerPopRange, (struct range_command *p), (p))
 	return 0;
 }
 
-COUNTED_FUNCTION(cuptiRangeProfilerDecodeData, (struct range_decode *p), (p))
+COUNTED_FUNCTION(cuptiRangeProfilerDecodeData, (struct range_decode * p), (p))
 {
 	struct profiler *f = p->profiler;
 
@@ -614,20 +623,20 @@ COUNTED_FUNCTION(cuptiRangeProfilerDecodeData, (struct range_decode *p), (p))
 	return counted_fails("cuptiRangeProfilerDecodeData");
 }
 
-COUNTED_FUNCTION(cuptiRangeProfilerGetCounterDataSize, (struct range_counters_size *p), (p))
+COUNTED_FUNCTION(cuptiRangeProfilerGetCounterDataSize, (struct range_counters_size * p), (p))
 {
 	p->counters_size = sizeof(struct image);
 	return p->max_ranges > RANGES;
 }
 
-COUNTED_FUNCTION(cuptiRangeProfilerCounterDataImageInitialize, (struct range_counters_initialize *p), (p))
+COUNTED_FUNCTION(cuptiRangeProfilerCounterDataImageInitialize, (struct range_counters_initialize * p), (p))
 {
 	memset(p->counters, 0, p->counters_size);
 	((struct image *)(void *)p->counters)->magic = MAGIC;
 	return 0;
 }
 
-COUNTED_FUNCTION(cuptiRangeProfilerGetCounterDataInfo, (struct range_counters_info *p), (p))
+COUNTED_FUNCTION(cuptiRangeProfilerGetCounterDataInfo, (struct range_counters_info * p), (p))
 {
 	p->ranges = ((const struct image *)(const void *)p->counters)->ranges;
 	return 0;

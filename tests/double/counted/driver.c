@@ -29,7 +29,7 @@ static char contexts[COUNTED_DEVICES]; /* their addresses count */
 static struct {
 	void *stream;
 	int is_begun;
-	int is_spoilt;          /* by a call that is not allowed meanwhile */
+	int is_spoilt; /* by a call that is not allowed meanwhile */
 } capture;
 
 int cuInit(unsigned flags);
@@ -60,8 +60,8 @@ int cuModuleGetFunction(void **function, void *module, const char *name);
 int cuLaunchKernel(void *function, uint32_t gx, uint32_t gy, uint32_t gz, uint32_t bx, uint32_t by, uint32_t bz, uint32_t shared,
 		   void *stream, void **parameters, void **extra);
 int cuLaunchKernelEx(const struct cuda_launch_config *config, void *function, void **parameters, void **extra);
-int cuLaunchCooperativeKernel(void *function, uint32_t gx, uint32_t gy, uint32_t gz, uint32_t bx, uint32_t by, uint32_t bz,
-			      uint32_t shared, void *stream, void **parameters);
+int cuLaunchCooperativeKernel(void *function, uint32_t gx, uint32_t gy, uint32_t gz, uint32_t bx, uint32_t by, uint32_t bz, uint32_t shared,
+			      void *stream, void **parameters);
 int cuStreamIsCapturing(void *stream, int *status);
 int cuStreamBeginCapture_v2(void *stream, int mode);
 int cuStreamEndCapture(void *stream, void **graph);
@@ -187,8 +187,14 @@ static int profiler_call(enum counted_call call)
 	return counted_leave(&c, 0);
 }
 
-EXPORT int cuProfilerStart(void) { return profiler_call(COUNTED_START); }
-EXPORT int cuProfilerStop(void) { return profiler_call(COUNTED_STOP); }
+EXPORT int cuProfilerStart(void)
+{
+	return profiler_call(COUNTED_START);
+}
+EXPORT int cuProfilerStop(void)
+{
+	return profiler_call(COUNTED_STOP);
+}
 
 static int runtime_call(enum counted_call call)
 {
@@ -204,8 +210,14 @@ static int runtime_call(enum counted_call call)
 	return result;
 }
 
-EXPORT int counted_runtime_start(void) { return runtime_call(COUNTED_START); }
-EXPORT int counted_runtime_stop(void) { return runtime_call(COUNTED_STOP); }
+EXPORT int counted_runtime_start(void)
+{
+	return runtime_call(COUNTED_START);
+}
+EXPORT int counted_runtime_stop(void)
+{
+	return runtime_call(COUNTED_STOP);
+}
 
 EXPORT int cuInit(unsigned flags)
 {
@@ -259,7 +271,7 @@ COUNTED_FUNCTION(cuDeviceGetName, (char *name, int size, int device), (name, siz
 	return 0;
 }
 
-COUNTED_FUNCTION(cuDeviceTotalMem_v2, (size_t *bytes, int device), (bytes, device))
+COUNTED_FUNCTION(cuDeviceTotalMem_v2, (size_t * bytes, int device), (bytes, device))
 {
 	*bytes = (size_t)(device + 1) << 30;
 	return 0;
@@ -315,7 +327,7 @@ COUNTED_FUNCTION(cuFuncGetParamInfo, (void *function, size_t index, size_t *offs
 }
 
 /* COUNTED_MEMORY: bytes that are free, of all that there are. */
-COUNTED_FUNCTION(cuMemGetInfo_v2, (size_t *free_bytes, size_t *total), (free_bytes, total))
+COUNTED_FUNCTION(cuMemGetInfo_v2, (size_t * free_bytes, size_t *total), (free_bytes, total))
 {
 	const char *memory = getenv("COUNTED_MEMORY");
 
@@ -338,7 +350,9 @@ COUNTED_FUNCTION(cuCtxGetDevice, (int *device), (device))
 
 COUNTED_FUNCTION(cuDeviceGetAttribute, (int *value, int attribute, int device), (value, attribute, device))
 {
-	static const int known[] = { [5] = INT32_MAX, [10] = 32, [16] = 132, [CUDA_DEVICE_L2] = 1 << 20, [39] = 2048, [CUDA_DEVICE_MAJOR] = 9, [106] = 32 };
+	static const int known[] = {
+		[5] = INT32_MAX, [10] = 32, [16] = 132, [CUDA_DEVICE_L2] = 1 << 20, [39] = 2048, [CUDA_DEVICE_MAJOR] = 9, [106] = 32
+	};
 	size_t count = sizeof(known) / sizeof(known[0]);
 
 	*value = (size_t)attribute < count && known[attribute] ? known[attribute] : device;
@@ -360,7 +374,7 @@ static void *allocate(size_t size)
 	return memory;
 }
 
-COUNTED_FUNCTION(cuMemAlloc_v2, (uint64_t *address, size_t size), (address, size))
+COUNTED_FUNCTION(cuMemAlloc_v2, (uint64_t * address, size_t size), (address, size))
 {
 	struct counted_call_state c;
 
@@ -487,23 +501,28 @@ static int launch(enum counted_call call, const void *parameters, const struct c
 	return counted_leave(&c, result);
 }
 
-COUNTED_FUNCTION(cuLaunchKernel, (void *function, uint32_t gx, uint32_t gy, uint32_t gz, uint32_t bx, uint32_t by, uint32_t bz, uint32_t shared,
-			  void *stream, void **parameters, void **extra), (function, gx, gy, gz, bx, by, bz, shared, stream, parameters, extra))
+COUNTED_FUNCTION(cuLaunchKernel,
+		 (void *function, uint32_t gx, uint32_t gy, uint32_t gz, uint32_t bx, uint32_t by, uint32_t bz, uint32_t shared,
+		  void *stream, void **parameters, void **extra),
+		 (function, gx, gy, gz, bx, by, bz, shared, stream, parameters, extra))
 {
 	struct cuda_launch_kernel p = { function, { gx, gy, gz }, { bx, by, bz }, shared, stream, parameters, extra };
 
 	return launch(COUNTED_LAUNCH, &p, function, stream, parameters);
 }
 
-COUNTED_FUNCTION(cuLaunchKernelEx, (const struct cuda_launch_config *config, void *function, void **parameters, void **extra), (config, function, parameters, extra))
+COUNTED_FUNCTION(cuLaunchKernelEx, (const struct cuda_launch_config *config, void *function, void **parameters, void **extra),
+		 (config, function, parameters, extra))
 {
 	struct cuda_launch_kernel_ex p = { config, function, parameters, extra };
 
 	return launch(COUNTED_LAUNCH_EX, &p, function, config->stream, parameters);
 }
 
-COUNTED_FUNCTION(cuLaunchCooperativeKernel, (void *function, uint32_t gx, uint32_t gy, uint32_t gz, uint32_t bx, uint32_t by, uint32_t bz,
-				     uint32_t shared, void *stream, void **parameters), (function, gx, gy, gz, bx, by, bz, shared, stream, parameters))
+COUNTED_FUNCTION(cuLaunchCooperativeKernel,
+		 (void *function, uint32_t gx, uint32_t gy, uint32_t gz, uint32_t bx, uint32_t by, uint32_t bz, uint32_t shared,
+		  void *stream, void **parameters),
+		 (function, gx, gy, gz, bx, by, bz, shared, stream, parameters))
 {
 	struct cuda_launch_kernel p = { function, { gx, gy, gz }, { bx, by, bz }, shared, stream, parameters, NULL };
 
@@ -547,25 +566,30 @@ COUNTED_FUNCTION(cuFuncGetAttribute, (int *value, int attribute, void *function)
 	return function ? 0 : 400;
 }
 
-COUNTED_FUNCTION(cuOccupancyMaxActiveBlocksPerMultiprocessor, (int *blocks, void *function, int block_size, size_t shared), (blocks, function, block_size, shared))
+COUNTED_FUNCTION(cuOccupancyMaxActiveBlocksPerMultiprocessor, (int *blocks, void *function, int block_size, size_t shared),
+		 (blocks, function, block_size, shared))
 {
 	*blocks = function && shared < 65536 ? 2048 / block_size : 0;
 	return 0;
 }
 
-COUNTED_FUNCTION(cuOccupancyMaxPotentialClusterSize, (int *size, void *function, const struct cuda_launch_config *config), (size, function, config))
+COUNTED_FUNCTION(cuOccupancyMaxPotentialClusterSize, (int *size, void *function, const struct cuda_launch_config *config),
+		 (size, function, config))
 {
 	*size = config->block[0] == 64 ? 8 : 16;
 	return function ? 0 : 400;
 }
 
-COUNTED_FUNCTION(cuOccupancyMaxActiveClusters, (int *clusters, void *function, const struct cuda_launch_config *config), (clusters, function, config))
+COUNTED_FUNCTION(cuOccupancyMaxActiveClusters, (int *clusters, void *function, const struct cuda_launch_config *config),
+		 (clusters, function, config))
 {
-	*clusters = config->attribute_count == 1 && config->attributes[0].id == CUDA_LAUNCH_CLUSTER ? 120 / (int)config->attributes[0].value[0] : -1;
+	*clusters = config->attribute_count == 1 && config->attributes[0].id == CUDA_LAUNCH_CLUSTER ?
+			    120 / (int)config->attributes[0].value[0] :
+			    -1;
 	return function ? 0 : 400;
 }
 
-COUNTED_FUNCTION(cuCtxGetLimit, (size_t *value, int limit), (value, limit))
+COUNTED_FUNCTION(cuCtxGetLimit, (size_t * value, int limit), (value, limit))
 {
 	*value = limit == 0 ? 1024 : limit == 6 ? 3 << 20 : 7;
 	return 0;

@@ -37,7 +37,8 @@ EXPORT int counted_fault(const char *function, void *caller)
 		return 0;
 	if (list)
 		add_line(list, "call", function, 0);
-	if (!is_meant || sscanf(plan + size, ":%d:%d", &nth, &result) != 2 || ((int)__atomic_add_fetch(&calls, 1, __ATOMIC_RELAXED) != nth && nth))
+	if (!is_meant || sscanf(plan + size, ":%d:%d", &nth, &result) != 2 ||
+	    ((int)__atomic_add_fetch(&calls, 1, __ATOMIC_RELAXED) != nth && nth))
 		return 0;
 	add_line(getenv("COUNTED_END"), "fault", function, result);
 	return result;

@@ -65,9 +65,10 @@ static struct counted_node make_node(const char *word)
 	static const struct {
 		const char *word;
 		int type;
-	} types[] = { { "add", CUDA_NODE_KERNEL }, { "twice", CUDA_NODE_KERNEL }, { "plain", CUDA_NODE_KERNEL }, { "set", CUDA_NODE_SET },
-		      { "copy", CUDA_NODE_COPY }, { "in", CUDA_NODE_COPY }, { "out", CUDA_NODE_COPY }, { "host", CUDA_NODE_HOST },
-		      { "alloc", CUDA_NODE_ALLOC }, { "if", CUDA_NODE_CONDITIONAL }, { "empty", CUDA_NODE_EMPTY }, { "child", CUDA_NODE_GRAPH } };
+	} types[] = { { "add", CUDA_NODE_KERNEL },     { "twice", CUDA_NODE_KERNEL }, { "plain", CUDA_NODE_KERNEL },
+		      { "set", CUDA_NODE_SET },        { "copy", CUDA_NODE_COPY },    { "in", CUDA_NODE_COPY },
+		      { "out", CUDA_NODE_COPY },       { "host", CUDA_NODE_HOST },    { "alloc", CUDA_NODE_ALLOC },
+		      { "if", CUDA_NODE_CONDITIONAL }, { "empty", CUDA_NODE_EMPTY },  { "child", CUDA_NODE_GRAPH } };
 	struct counted_node n = { .type = -1, .memory = memory, .from = memory, .size = SIZE, .call = count, .child = &child };
 
 	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)

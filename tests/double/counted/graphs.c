@@ -5,7 +5,6 @@
 #include "counted.h"
 #include "vendor/cuda/launch.h"
 
-
 int cuGraphInstantiateWithFlags(void **exec, void *graph, unsigned long long flags);
 int cuGraphExecUpdate_v2(void *exec, void *graph, void *result);
 int cuGraphExecKernelNodeSetParams_v2(void *exec, void *node, const struct cuda_node_kernel *kernel);
@@ -136,8 +135,11 @@ COUNTED_FUNCTION(cuGraphKernelNodeGetParams_v2, (void *node, struct cuda_node_ke
 	struct counted_node *n = node;
 
 	n->parameters[0] = &n->memory;
-	*kernel = (struct cuda_node_kernel){ .function = (void *)(uintptr_t)n->kernel, .grid = { 3, 2, 1 }, .block = { 96, 1, 1 },
-					     .parameters = n->parameters, .context = counted_context(counted_device()) };
+	*kernel = (struct cuda_node_kernel){ .function = (void *)(uintptr_t)n->kernel,
+					     .grid = { 3, 2, 1 },
+					     .block = { 96, 1, 1 },
+					     .parameters = n->parameters,
+					     .context = counted_context(counted_device()) };
 	return n->type != CUDA_NODE_KERNEL;
 }
 
@@ -151,9 +153,11 @@ COUNTED_FUNCTION(cuGraphMemcpyNodeGetParams, (void *node, struct cuda_copy *copy
 {
 	struct counted_node *n = node;
 
+	/* clang-format off */
 	*copy = (struct cuda_copy){ .from = { .type = n->from_host ? CUDA_MEMORY_HOST : 2, .host = (void *)(uintptr_t)n->from, .device = n->from },
 				    .to = { .type = n->to_host ? CUDA_MEMORY_UNIFIED : 2, .host = (void *)(uintptr_t)n->memory, .device = n->memory },
 				    .width = n->size, .height = 1, .depth = 1 };
+	/* clang-format on */
 	return n->type != CUDA_NODE_COPY;
 }
 
@@ -197,13 +201,14 @@ COUNTED_FUNCTION(cuMemcpy3D_v2, (const struct cuda_copy *copy), (copy))
 	struct counted_call_state c;
 
 	counted_enter(&c, COUNTED_COPY_3D, &copy, NULL);
-	memcpy((void *)(uintptr_t)copy->to.device, copy->from.type == CUDA_MEMORY_HOST ? copy->from.host : (void *)(uintptr_t)copy->from.device,
-	       copy->width);
+	memcpy((void *)(uintptr_t)copy->to.device,
+	       copy->from.type == CUDA_MEMORY_HOST ? copy->from.host : (void *)(uintptr_t)copy->from.device, copy->width);
 	counted_log("copy");
 	return counted_leave(&c, 0);
 }
 
-COUNTED_FUNCTION(cuMemsetD2D8_v2, (uint64_t address, size_t pitch, uint8_t value, size_t width, size_t height), (address, pitch, value, width, height))
+COUNTED_FUNCTION(cuMemsetD2D8_v2, (uint64_t address, size_t pitch, uint8_t value, size_t width, size_t height),
+		 (address, pitch, value, width, height))
 {
 	struct counted_call_state c;
 
@@ -214,12 +219,14 @@ COUNTED_FUNCTION(cuMemsetD2D8_v2, (uint64_t address, size_t pitch, uint8_t value
 	return counted_leave(&c, 0);
 }
 
-COUNTED_FUNCTION(cuMemsetD2D16_v2, (uint64_t address, size_t pitch, uint16_t value, size_t width, size_t height), (address, pitch, value, width, height))
+COUNTED_FUNCTION(cuMemsetD2D16_v2, (uint64_t address, size_t pitch, uint16_t value, size_t width, size_t height),
+		 (address, pitch, value, width, height))
 {
 	return address && pitch && value && width && height ? 801 : 1;
 }
 
-COUNTED_FUNCTION(cuMemsetD2D32_v2, (uint64_t address, size_t pitch, uint32_t value, size_t width, size_t height), (address, pitch, value, width, height))
+COUNTED_FUNCTION(cuMemsetD2D32_v2, (uint64_t address, size_t pitch, uint32_t value, size_t width, size_t height),
+		 (address, pitch, value, width, height))
 {
 	return address && pitch && value && width && height ? 801 : 1;
 }

@@ -16,8 +16,14 @@ const char *nvmlErrorString(int result);
 
 static char gpus[2];
 
-EXPORT int nvmlInit_v2(void) { return 0; }
-EXPORT const char *nvmlErrorString(int result) { return result == 4 ? "Insufficient Permissions" : "Unknown Error"; }
+EXPORT int nvmlInit_v2(void)
+{
+	return 0;
+}
+EXPORT const char *nvmlErrorString(int result)
+{
+	return result == 4 ? "Insufficient Permissions" : "Unknown Error";
+}
 
 EXPORT int nvmlDeviceGetCount_v2(unsigned *count)
 {

@@ -15,7 +15,10 @@
 static char metrics[METRICS][NAME]; /* that were asked for, by index */
 static size_t metric_count;
 
-EXPORT int NVPW_InitializeHost(struct nvperf_initialize *p) { return p->size < sizeof(*p); }
+EXPORT int NVPW_InitializeHost(struct nvperf_initialize *p)
+{
+	return p->size < sizeof(*p);
+}
 
 EXPORT int NVPW_CUDA_MetricsEvaluator_CalculateScratchBufferSize(struct nvperf_scratch_size *p)
 {
@@ -29,12 +32,24 @@ EXPORT int NVPW_CUDA_MetricsEvaluator_Initialize(struct nvperf_evaluator_initial
 	return p->scratch_size < 16;
 }
 
-EXPORT int NVPW_MetricsEvaluator_Destroy(struct nvperf_evaluator_destroy *p) { return p->evaluator != metrics; }
+EXPORT int NVPW_MetricsEvaluator_Destroy(struct nvperf_evaluator_destroy *p)
+{
+	return p->evaluator != metrics;
+}
 
 /* There are no throughputs. */
-EXPORT int NVPW_MetricsEvaluator_GetMetricNames(struct nvperf_metric_names *p) { return p->type + 1; }
-EXPORT int NVPW_MetricsEvaluator_GetMetricTypeAndIndex(struct nvperf_type_and_index *p) { return p->metric != NULL; }
-EXPORT int NVPW_MetricsEvaluator_GetThroughputMetricProperties(struct nvperf_throughput *p) { return p->evaluator == metrics; }
+EXPORT int NVPW_MetricsEvaluator_GetMetricNames(struct nvperf_metric_names *p)
+{
+	return p->type + 1;
+}
+EXPORT int NVPW_MetricsEvaluator_GetMetricTypeAndIndex(struct nvperf_type_and_index *p)
+{
+	return p->metric != NULL;
+}
+EXPORT int NVPW_MetricsEvaluator_GetThroughputMetricProperties(struct nvperf_throughput *p)
+{
+	return p->evaluator == metrics;
+}
 
 /* Names that begin with "no" are those of another chip. */
 EXPORT int NVPW_MetricsEvaluator_ConvertMetricNameToMetricEvalRequest(struct nvperf_convert *p)
@@ -84,8 +99,14 @@ EXPORT int NVPW_RawCounterConfig_GetAllAvailableRawCounterDomains(struct nvperf_
 	return 0;
 }
 
-EXPORT int NVPW_RawCounterConfig_BeginPassGroup(struct nvperf_pass_group *p) { return p->count != 1; }
-EXPORT int NVPW_RawCounterConfig_EndPassGroup(struct nvperf_pass_group *p) { return p->count != 1; }
+EXPORT int NVPW_RawCounterConfig_BeginPassGroup(struct nvperf_pass_group *p)
+{
+	return p->count != 1;
+}
+EXPORT int NVPW_RawCounterConfig_EndPassGroup(struct nvperf_pass_group *p)
+{
+	return p->count != 1;
+}
 
 EXPORT int NVPW_RawCounterConfig_AddRawCounters(struct nvperf_add_counters *p)
 {
@@ -96,7 +117,10 @@ EXPORT int NVPW_RawCounterConfig_AddRawCounters(struct nvperf_add_counters *p)
 	return 0;
 }
 
-EXPORT int NVPW_RawCounterConfig_GenerateConfigImage(struct nvperf_config_command *p) { return !p->config; }
+EXPORT int NVPW_RawCounterConfig_GenerateConfigImage(struct nvperf_config_command *p)
+{
+	return !p->config;
+}
 
 EXPORT int NVPW_RawCounterConfig_GetConfigImage(struct nvperf_config_image *p)
 {

@@ -21,8 +21,8 @@ int cuDevicePrimaryCtxReset_v2(int device);
 int cuLaunchKernel(void *function, uint32_t gx, uint32_t gy, uint32_t gz, uint32_t bx, uint32_t by, uint32_t bz, uint32_t shared,
 		   void *stream, void **parameters, void **extra);
 int cuLaunchKernelEx(const struct cuda_launch_config *config, void *function, void **parameters, void **extra);
-int cuLaunchCooperativeKernel(void *function, uint32_t gx, uint32_t gy, uint32_t gz, uint32_t bx, uint32_t by, uint32_t bz,
-			      uint32_t shared, void *stream, void **parameters);
+int cuLaunchCooperativeKernel(void *function, uint32_t gx, uint32_t gy, uint32_t gz, uint32_t bx, uint32_t by, uint32_t bz, uint32_t shared,
+			      void *stream, void **parameters);
 
 #define NUMBERS 64
 
@@ -113,7 +113,9 @@ int main(int argc, char **argv)
 		kernels[2].symbol = getenv("COUNTED_NAME");
 	cuInit(0);
 	for (int i = 0; i < threads; i++) {
-		work[i] = (struct work){ .launches = launches, .first = i, .each = is_slow || (argc > 3 && atoi(argv[3])),
+		work[i] = (struct work){ .launches = launches,
+					 .first = i,
+					 .each = is_slow || (argc > 3 && atoi(argv[3])),
 					 .resets = argc > 3 && strcmp(argv[3], "reset") == 0 };
 		cuMemAlloc_v2(&work[i].memory, NUMBERS * sizeof(int));
 	}

@@ -247,8 +247,8 @@ static void run(struct state *s)
 			in_child(s, NULL);
 		else if (strncmp(word, "exec:", 5) == 0)
 			in_child(s, word + 5);
-		else if (!setting(s, word) && !launch(s, word) && !profiler(word) && !memory(s, word) && !capture(s, word) && !nvtx(s, word) &&
-			 !ending(word)) {
+		else if (!setting(s, word) && !launch(s, word) && !profiler(word) && !memory(s, word) && !capture(s, word) &&
+			 !nvtx(s, word) && !ending(word)) {
 			fprintf(stderr, "no such word: %s\n", word);
 			exit(2);
 		}

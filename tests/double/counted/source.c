@@ -111,19 +111,19 @@ static uint64_t crc(void)
 	return crc_of(image, size);
 }
 
-COUNTED_FUNCTION(cuptiGetCubinCrc, (struct cubin_crc *p), (p))
+COUNTED_FUNCTION(cuptiGetCubinCrc, (struct cubin_crc * p), (p))
 {
 	p->crc = crc_of(p->image, p->image_size);
 	return 0;
 }
 
-COUNTED_FUNCTION(cuptiPCSamplingGetNumStallReasons, (struct pc_reason_count *p), (p))
+COUNTED_FUNCTION(cuptiPCSamplingGetNumStallReasons, (struct pc_reason_count * p), (p))
 {
 	*p->count = REASONS;
 	return pc.enabled ? 0 : 7;
 }
 
-COUNTED_FUNCTION(cuptiPCSamplingGetStallReasons, (struct pc_reason_names *p), (p))
+COUNTED_FUNCTION(cuptiPCSamplingGetStallReasons, (struct pc_reason_names * p), (p))
 {
 	for (size_t i = 0; i < REASONS && i < p->count; i++) {
 		p->indexes[i] = reasons[i].index;
@@ -132,7 +132,7 @@ COUNTED_FUNCTION(cuptiPCSamplingGetStallReasons, (struct pc_reason_names *p), (p
 	return pc.enabled ? 0 : 7;
 }
 
-COUNTED_FUNCTION(cuptiPCSamplingSetConfigurationAttribute, (struct pc_configuration *p), (p))
+COUNTED_FUNCTION(cuptiPCSamplingSetConfigurationAttribute, (struct pc_configuration * p), (p))
 {
 	pc.period = 11;
 	for (size_t i = 0; i < p->count; i++) {
@@ -147,13 +147,13 @@ COUNTED_FUNCTION(cuptiPCSamplingSetConfigurationAttribute, (struct pc_configurat
 	return counted_fails("cuptiPCSamplingSetConfigurationAttribute");
 }
 
-COUNTED_FUNCTION(cuptiPCSamplingGetConfigurationAttribute, (struct pc_configuration *p), (p))
+COUNTED_FUNCTION(cuptiPCSamplingGetConfigurationAttribute, (struct pc_configuration * p), (p))
 {
 	p->attributes[0].number = pc.period;
 	return 0;
 }
 
-COUNTED_FUNCTION(cuptiPCSamplingEnable, (struct pc_command *p), (p))
+COUNTED_FUNCTION(cuptiPCSamplingEnable, (struct pc_command * p), (p))
 {
 	int result = counted_fails("cuptiPCSamplingEnable");
 
@@ -177,7 +177,7 @@ static void put_record(struct pc_record *r, uint32_t i)
 	memcpy(r->reasons, told, sizeof(told));
 }
 
-COUNTED_FUNCTION(cuptiPCSamplingDisable, (struct pc_command *p), (p))
+COUNTED_FUNCTION(cuptiPCSamplingDisable, (struct pc_command * p), (p))
 {
 	if (!pc.enabled || !p->context)
 		return 7;
@@ -197,10 +197,11 @@ COUNTED_FUNCTION(cuptiPCSamplingDisable, (struct pc_command *p), (p))
 	return 0;
 }
 
-COUNTED_FUNCTION(cuptiSassMetricsGetProperties, (struct sass_properties *p), (p))
+COUNTED_FUNCTION(cuptiSassMetricsGetProperties, (struct sass_properties * p), (p))
 {
-	static const char *const counted[] = { "smsp__sass_inst_executed", "smsp__sass_thread_inst_executed", "smsp__sass_sectors_mem_global",
-					     "smsp__sass_sectors_mem_global_ideal", "smsp__sass_thread_inst_executed_pred_on" };
+	static const char *const counted[] = { "smsp__sass_inst_executed", "smsp__sass_thread_inst_executed",
+					       "smsp__sass_sectors_mem_global", "smsp__sass_sectors_mem_global_ideal",
+					       "smsp__sass_thread_inst_executed_pred_on" };
 
 	for (size_t i = 0; i < sizeof(counted) / sizeof(counted[0]); i++)
 		if (strcmp(p->name, counted[i]) == 0) {
@@ -210,7 +211,7 @@ COUNTED_FUNCTION(cuptiSassMetricsGetProperties, (struct sass_properties *p), (p)
 	return 1;
 }
 
-COUNTED_FUNCTION(cuptiSassMetricsSetConfig, (struct sass_set_config *p), (p))
+COUNTED_FUNCTION(cuptiSassMetricsSetConfig, (struct sass_set_config * p), (p))
 {
 	if (sass.configured || p->count > 32)
 		return 8;
@@ -220,7 +221,7 @@ COUNTED_FUNCTION(cuptiSassMetricsSetConfig, (struct sass_set_config *p), (p))
 	return counted_fails("cuptiSassMetricsSetConfig");
 }
 
-COUNTED_FUNCTION(cuptiSassMetricsEnable, (struct sass_enable *p), (p))
+COUNTED_FUNCTION(cuptiSassMetricsEnable, (struct sass_enable * p), (p))
 {
 	if (sass.enabled || !sass.configured || !p->context)
 		return 7;
@@ -230,7 +231,7 @@ COUNTED_FUNCTION(cuptiSassMetricsEnable, (struct sass_enable *p), (p))
 	return 0;
 }
 
-COUNTED_FUNCTION(cuptiSassMetricsDisable, (struct sass_disable *p), (p))
+COUNTED_FUNCTION(cuptiSassMetricsDisable, (struct sass_disable * p), (p))
 {
 	if (!sass.enabled || !p->context)
 		return 7;
@@ -240,7 +241,7 @@ COUNTED_FUNCTION(cuptiSassMetricsDisable, (struct sass_disable *p), (p))
 }
 
 /* COUNTED_FAIL=missed:1:1: the first launch is not seen. */
-COUNTED_FUNCTION(cuptiSassMetricsGetDataProperties, (struct sass_data_properties *p), (p))
+COUNTED_FUNCTION(cuptiSassMetricsGetDataProperties, (struct sass_data_properties * p), (p))
 {
 	int missed = kernels != 1 || counted_fails("missed");
 
@@ -249,7 +250,7 @@ COUNTED_FUNCTION(cuptiSassMetricsGetDataProperties, (struct sass_data_properties
 	return sass.enabled ? 0 : 7;
 }
 
-COUNTED_FUNCTION(cuptiSassMetricsFlushData, (struct sass_flush *p), (p))
+COUNTED_FUNCTION(cuptiSassMetricsFlushData, (struct sass_flush * p), (p))
 {
 	for (size_t i = 0; i < p->records; i++) {
 		struct sass_record *r = &p->data[i];
@@ -264,7 +265,7 @@ COUNTED_FUNCTION(cuptiSassMetricsFlushData, (struct sass_flush *p), (p))
 	return counted_fails("cuptiSassMetricsFlushData");
 }
 
-COUNTED_FUNCTION(cuptiPmSamplingGetCounterAvailability, (struct pm_availability *p), (p))
+COUNTED_FUNCTION(cuptiPmSamplingGetCounterAvailability, (struct pm_availability * p), (p))
 {
 	if (range_is_enabled)
 		return BUSY;
@@ -274,7 +275,7 @@ COUNTED_FUNCTION(cuptiPmSamplingGetCounterAvailability, (struct pm_availability 
 	return 0;
 }
 
-COUNTED_FUNCTION(cuptiPmSamplingEnable, (struct pm_enable *p), (p))
+COUNTED_FUNCTION(cuptiPmSamplingEnable, (struct pm_enable * p), (p))
 {
 	int result = counted_fails("cuptiPmSamplingEnable");
 
@@ -285,18 +286,18 @@ COUNTED_FUNCTION(cuptiPmSamplingEnable, (struct pm_enable *p), (p))
 	return result;
 }
 
-COUNTED_FUNCTION(cuptiPmSamplingDisable, (struct pm_command *p), (p))
+COUNTED_FUNCTION(cuptiPmSamplingDisable, (struct pm_command * p), (p))
 {
 	pm.enabled = 0;
 	return p->sampler == &pm ? 0 : 1;
 }
 
-COUNTED_FUNCTION(cuptiPmSamplingSetConfig, (struct pm_set_config *p), (p))
+COUNTED_FUNCTION(cuptiPmSamplingSetConfig, (struct pm_set_config * p), (p))
 {
 	return p->sampler == &pm && p->interval >= 1000 ? 0 : 1;
 }
 
-COUNTED_FUNCTION(cuptiPmSamplingStart, (struct pm_command *p), (p))
+COUNTED_FUNCTION(cuptiPmSamplingStart, (struct pm_command * p), (p))
 {
 	pm.started = 1;
 	kernels = 0;
@@ -304,38 +305,38 @@ COUNTED_FUNCTION(cuptiPmSamplingStart, (struct pm_command *p), (p))
 	return p->sampler == &pm ? 0 : 1;
 }
 
-COUNTED_FUNCTION(cuptiPmSamplingStop, (struct pm_command *p), (p))
+COUNTED_FUNCTION(cuptiPmSamplingStop, (struct pm_command * p), (p))
 {
 	pm.started = 0;
 	counted_log("series ended %u", kernels);
 	return p->sampler == &pm ? 0 : 1;
 }
 
-COUNTED_FUNCTION(cuptiPmSamplingGetCounterDataSize, (struct pm_counters_size *p), (p))
+COUNTED_FUNCTION(cuptiPmSamplingGetCounterDataSize, (struct pm_counters_size * p), (p))
 {
 	p->counters_size = 64;
 	return p->max_samples >= SAMPLES ? 0 : 1;
 }
 
-COUNTED_FUNCTION(cuptiPmSamplingCounterDataImageInitialize, (struct pm_counters_initialize *p), (p))
+COUNTED_FUNCTION(cuptiPmSamplingCounterDataImageInitialize, (struct pm_counters_initialize * p), (p))
 {
 	memset(p->counters, 0x5a, p->counters_size);
 	return 0;
 }
 
-COUNTED_FUNCTION(cuptiPmSamplingDecodeData, (struct pm_decode *p), (p))
+COUNTED_FUNCTION(cuptiPmSamplingDecodeData, (struct pm_decode * p), (p))
 {
 	p->stop_reason = PM_STOP_END;
 	return counted_fails("cuptiPmSamplingDecodeData");
 }
 
-COUNTED_FUNCTION(cuptiPmSamplingGetCounterDataInfo, (struct pm_counters_info *p), (p))
+COUNTED_FUNCTION(cuptiPmSamplingGetCounterDataInfo, (struct pm_counters_info * p), (p))
 {
 	p->total = p->populated = p->completed = kernels == 1 ? SAMPLES : 0;
 	return 0;
 }
 
-COUNTED_FUNCTION(cuptiPmSamplingCounterDataGetSampleInfo, (struct pm_sample_info *p), (p))
+COUNTED_FUNCTION(cuptiPmSamplingCounterDataGetSampleInfo, (struct pm_sample_info * p), (p))
 {
 	p->start = 5000000 + 1000 * p->index;
 	p->end = p->start + 1000;

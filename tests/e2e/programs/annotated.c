@@ -45,8 +45,8 @@ static struct reading look(void)
 
 static void tell(const char *name, struct reading before, struct reading after)
 {
-	printf("%s %lld %lld %lld %lld\n", name, (long long)before.raw, (long long)after.raw,
-	       (long long)before.real, (long long)after.real);
+	printf("%s %lld %lld %lld %lld\n", name, (long long)before.raw, (long long)after.raw, (long long)before.real,
+	       (long long)after.real);
 }
 
 static void rest(long ms)

@@ -126,8 +126,7 @@ static unsigned count_entries(const char *path)
 }
 
 /* All import slots: where, of what, what they hold, and whose that is. */
-static void show_table(FILE *out, uintptr_t base, const ElfW(Rela) *first, size_t bytes, const ElfW(Sym) *symbols,
-		       const char *strings)
+static void show_table(FILE *out, uintptr_t base, const ElfW(Rela) *first, size_t bytes, const ElfW(Sym) *symbols, const char *strings)
 {
 	for (size_t i = 0; i < bytes / sizeof(*first); i++) {
 		unsigned type = (unsigned)ELF64_R_TYPE(first[i].r_info);

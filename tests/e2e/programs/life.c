@@ -265,7 +265,9 @@ static int mode_longjmp(char **argv)
 	signal(SIGVTALRM, on_alarm);
 	for (volatile int i = 0; i < 200; i++) {
 		if (sigsetjmp(landing, 1) == 0) {
-			struct itimerval { struct timeval interval, value; } soon = { { 0, 0 }, { 0, 200 + i } };
+			struct itimerval {
+				struct timeval interval, value;
+			} soon = { { 0, 0 }, { 0, 200 + i } };
 
 			syscall(SYS_setitimer, 1, &soon, NULL);
 			for (;;)
@@ -386,14 +388,30 @@ static const struct {
 	const char *name;
 	int (*run)(char **argv);
 } modes[] = {
-	{ "plain", mode_plain }, { "long", mode_long }, { "fork", mode_fork }, { "clone", mode_clone }, { "vfork", mode_vfork },
-	{ "exec", mode_exec }, { "exec-failed", mode_exec_failed }, { "spawn", mode_spawn },
-	{ "cleanenv", mode_cleanenv }, { "daemon", mode_daemon }, { "pthread_exit", mode_pthread_exit },
-	{ "cancel", mode_cancel }, { "setuid", mode_setuid }, { "closeall", mode_closeall },
-	{ "dlopen", mode_dlopen }, { "signals", mode_signals }, { "longjmp", mode_longjmp },
-	{ "_exit", mode__exit }, { "abort", mode_abort }, { "popfirst", mode_popfirst },
-	{ "samebuffer", mode_samebuffer }, { "threads", mode_threads },
-	{ "livethreads", mode_livethreads }, { "forks", mode_forks },
+	{ "plain", mode_plain },
+	{ "long", mode_long },
+	{ "fork", mode_fork },
+	{ "clone", mode_clone },
+	{ "vfork", mode_vfork },
+	{ "exec", mode_exec },
+	{ "exec-failed", mode_exec_failed },
+	{ "spawn", mode_spawn },
+	{ "cleanenv", mode_cleanenv },
+	{ "daemon", mode_daemon },
+	{ "pthread_exit", mode_pthread_exit },
+	{ "cancel", mode_cancel },
+	{ "setuid", mode_setuid },
+	{ "closeall", mode_closeall },
+	{ "dlopen", mode_dlopen },
+	{ "signals", mode_signals },
+	{ "longjmp", mode_longjmp },
+	{ "_exit", mode__exit },
+	{ "abort", mode_abort },
+	{ "popfirst", mode_popfirst },
+	{ "samebuffer", mode_samebuffer },
+	{ "threads", mode_threads },
+	{ "livethreads", mode_livethreads },
+	{ "forks", mode_forks },
 };
 
 int main(int argc, char **argv)

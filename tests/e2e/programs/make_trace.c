@@ -14,13 +14,13 @@ struct totals {
 	uint64_t correlation;
 };
 
-static void event(struct totals *t, const char *phase, const char *category, const char *name, unsigned pid, unsigned tid,
-		  uint64_t ns, uint64_t duration)
+static void event(struct totals *t, const char *phase, const char *category, const char *name, unsigned pid, unsigned tid, uint64_t ns,
+		  uint64_t duration)
 {
-	t->bytes += (uint64_t)printf(
-		",\n  {\n    \"ph\": \"%s\", \"cat\": \"%s\", \"name\": \"%s\", \"pid\": %u, \"tid\": %u,\n"
-		"    \"ts\": %" PRIu64 ".%03u, \"dur\": %" PRIu64 ".%03u,\n    \"args\": {\n      ",
-		phase, category, name, pid, tid, ns / 1000, (unsigned)(ns % 1000), duration / 1000, (unsigned)(duration % 1000));
+	t->bytes += (uint64_t)printf(",\n  {\n    \"ph\": \"%s\", \"cat\": \"%s\", \"name\": \"%s\", \"pid\": %u, \"tid\": %u,\n"
+				     "    \"ts\": %" PRIu64 ".%03u, \"dur\": %" PRIu64 ".%03u,\n    \"args\": {\n      ",
+				     phase, category, name, pid, tid, ns / 1000, (unsigned)(ns % 1000), duration / 1000,
+				     (unsigned)(duration % 1000));
 }
 
 static void end_event(struct totals *t)
@@ -35,16 +35,18 @@ static void operators(struct totals *t, uint64_t step, unsigned i, uint64_t ns)
 
 	event(t, "X", "cpu_op", names[i % 4], 502, 502, ns, 9000);
 	t->bytes += (uint64_t)printf("\"External id\": %" PRIu64 ",\"Record function id\": 0, \"Sequence number\": %" PRIu64
-				     ", \"Fwd thread id\": 0, \"Concrete Inputs\": [\"\", \"\", \"", t->correlation, step);
+				     ", \"Fwd thread id\": 0, \"Concrete Inputs\": [\"\", \"\", \"",
+				     t->correlation, step);
 	t->bytes += i % 10 ? (uint64_t)printf("0.1") : (uint64_t)printf("%" PRIu64 ".5", t->correlation);
 	t->bytes += (uint64_t)printf("\"], \"Input type\": [\"float\", \"float\", \"Scalar\"], \"Input Strides\": [[3136, 784, "
 				     "28, 1], [9, 9, 3, 1], []], \"Input Dims\": [[64, %u, 28, 28], [32, 1, 3, 3], []], "
-				     "\"Ev Idx\": %" PRIu64, 1 + i % 7, t->correlation);
+				     "\"Ev Idx\": %" PRIu64,
+				     1 + i % 7, t->correlation);
 	end_event(t);
 	snprintf(inner, sizeof(inner), "%s_inner", names[i % 4]);
 	event(t, "X", "cpu_op", inner, 502, 502, ns + 1000, 7000);
-	t->bytes += (uint64_t)printf("\"External id\": %" PRIu64 ",\"Record function id\": 0, \"Ev Idx\": %" PRIu64,
-				     t->correlation + 1, t->correlation + 1);
+	t->bytes += (uint64_t)printf("\"External id\": %" PRIu64 ",\"Record function id\": 0, \"Ev Idx\": %" PRIu64, t->correlation + 1,
+				     t->correlation + 1);
 	end_event(t);
 	t->operators += 2;
 }
@@ -56,8 +58,8 @@ static void launch(struct totals *t, unsigned i, uint64_t ns)
 				     t->correlation);
 	end_event(t);
 	t->bytes += (uint64_t)printf(",\n  {\n    \"ph\": \"s\", \"id\": %" PRIu64 ", \"pid\": 502, \"tid\": 502, \"ts\": %" PRIu64
-				     ".%03u,\n    \"cat\": \"ac2g\", \"name\": \"ac2g\"\n  }", t->correlation, ns / 1000,
-				     (unsigned)(ns % 1000));
+				     ".%03u,\n    \"cat\": \"ac2g\", \"name\": \"ac2g\"\n  }",
+				     t->correlation, ns / 1000, (unsigned)(ns % 1000));
 	t->flows++;
 	t->calls++;
 }
@@ -78,7 +80,8 @@ static void mark(struct totals *t, uint64_t ns)
 {
 	event(t, "i", "cpu_instant_event", "[memory]", 502, 502, ns, 0);
 	t->bytes += (uint64_t)printf("\"Total Reserved\": 37748736, \"Total Allocated\": %" PRIu64 ", \"Bytes\": 512, \"Addr\": "
-				     "140%" PRIu64 ", \"Device Id\": 0, \"Device Type\": 1", t->correlation * 512, t->correlation);
+				     "140%" PRIu64 ", \"Device Id\": 0, \"Device Type\": 1",
+				     t->correlation * 512, t->correlation);
 	end_event(t);
 	t->marks++;
 }
@@ -100,8 +103,8 @@ static void work(struct totals *t, unsigned i, uint64_t ns, uint64_t correlation
 		t->bytes += (uint64_t)printf("\"External id\": %" PRIu64 ",\"queued\": 0, \"device\": 0, \"context\": 1, \"stream\": 7,"
 					     " \"correlation\": %" PRIu64 ", \"registers per thread\": 32, \"shared memory\": 0,"
 					     " \"blocks per SM\": 1.939394, \"warps per SM\": 7.757576, \"grid\": [%u, 1, 1],"
-					     " \"block\": [128, 1, 1], \"est. achieved occupancy %%\": 12", correlation + 1,
-					     correlation, 128 + i);
+					     " \"block\": [128, 1, 1], \"est. achieved occupancy %%\": 12",
+					     correlation + 1, correlation, 128 + i);
 		t->kernels++;
 		t->kernel_ns += duration;
 	}
@@ -137,9 +140,10 @@ int main(int argc, char **argv)
 	printf("\n  ],\n  \"traceName\": \"made\"\n}\n");
 	if (fflush(stdout) != 0)
 		return 1;
-	fprintf(stderr, "{\"bytes\": %" PRIu64 ", \"cpu_op\": %" PRIu64 ", \"python_function\": %" PRIu64 ", \"calls\": %" PRIu64
+	fprintf(stderr,
+		"{\"bytes\": %" PRIu64 ", \"cpu_op\": %" PRIu64 ", \"python_function\": %" PRIu64 ", \"calls\": %" PRIu64
 		", \"kernels\": %" PRIu64 ", \"kernel_ns\": %" PRIu64 ", \"copies\": %" PRIu64 ", \"marks\": %" PRIu64
-		", \"flows\": %" PRIu64 "}\n", t.bytes, t.operators, t.functions, t.calls, t.kernels, t.kernel_ns, t.copies,
-		t.marks, t.flows);
+		", \"flows\": %" PRIu64 "}\n",
+		t.bytes, t.operators, t.functions, t.calls, t.kernels, t.kernel_ns, t.copies, t.marks, t.flows);
 	return 0;
 }

@@ -30,8 +30,7 @@ int main(int argc, char **argv)
 	};
 	struct sock_fprog filter = { sizeof(steps) / sizeof(steps[0]), steps };
 
-	if (!code || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ||
-	    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) < 0) {
+	if (!code || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) < 0) {
 		perror("no_perf");
 		return 99;
 	}

@@ -57,8 +57,10 @@ int main(int argc, char **argv)
 	if (words == MAP_FAILED)
 		return 1;
 	for (int i = 0; i < count; i++) {
-		workers[i] = (struct worker){ .stop = words, .ended = words + 1 + i, .tag = (uint64_t)i << 40,
-					     .pause_ns = argc > 3 ? atol(argv[3]) * 1000 : 1000000 };
+		workers[i] = (struct worker){ .stop = words,
+					      .ended = words + 1 + i,
+					      .tag = (uint64_t)i << 40,
+					      .pause_ns = argc > 3 ? atol(argv[3]) * 1000 : 1000000 };
 		if (pthread_create(&workers[i].thread, NULL, work, &workers[i]) != 0)
 			return 1;
 	}

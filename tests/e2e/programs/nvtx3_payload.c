@@ -127,8 +127,8 @@ static uint64_t register_step(nvtxDomainHandle_t domain, uint64_t tensor)
 		{ 0, NVTX_PAYLOAD_ENTRY_TYPE_UINT8, "phase", NULL, 0, 0, NULL, NULL },
 		{ NVTX_PAYLOAD_ENTRY_FLAG_ARRAY_FIXED_SIZE, tensor, "tensors", NULL, 2, 0, NULL, NULL },
 		{ 0, NVTX_PAYLOAD_ENTRY_TYPE_UINT32, "which", NULL, 0, 0, NULL, NULL },
-		{ 0, register_schema(domain, "value", NVTX_PAYLOAD_SCHEMA_TYPE_UNION, sizeof(float), members, 2), "value",
-		  NULL, 2, 0, NULL, NULL },
+		{ 0, register_schema(domain, "value", NVTX_PAYLOAD_SCHEMA_TYPE_UNION, sizeof(float), members, 2), "value", NULL, 2, 0, NULL,
+		  NULL },
 	};
 
 	return register_schema(domain, "step", NVTX_PAYLOAD_SCHEMA_TYPE_STATIC, 0, entries, 4);
@@ -139,8 +139,7 @@ static uint64_t register_list(nvtxDomainHandle_t domain)
 	const nvtxPayloadSchemaEntry_t entries[] = {
 		{ 0, NVTX_PAYLOAD_ENTRY_TYPE_UINT32, "n", NULL, 0, 0, NULL, NULL },
 		{ NVTX_PAYLOAD_ENTRY_FLAG_ARRAY_LENGTH_INDEX, NVTX_PAYLOAD_ENTRY_TYPE_FLOAT, "values", NULL, 0, 0, NULL, NULL },
-		{ NVTX_PAYLOAD_ENTRY_FLAG_ARRAY_ZERO_TERMINATED, NVTX_PAYLOAD_ENTRY_TYPE_CSTRING, "note", NULL, 0, 0, NULL,
-		  NULL },
+		{ NVTX_PAYLOAD_ENTRY_FLAG_ARRAY_ZERO_TERMINATED, NVTX_PAYLOAD_ENTRY_TYPE_CSTRING, "note", NULL, 0, 0, NULL, NULL },
 	};
 
 	return register_schema(domain, "list", NVTX_PAYLOAD_SCHEMA_TYPE_DYNAMIC, 0, entries, 3);
@@ -149,9 +148,12 @@ static uint64_t register_list(nvtxDomainHandle_t domain)
 static void structures(nvtxDomainHandle_t domain, uint64_t tensor)
 {
 	nvtxStringHandle_t dense = nvtxDomainRegisterStringA(domain, "dense");
-	struct step step = { 3, { { "weights", { 2, 3, 4 }, "rows", dense }, { "bias", { 5, 0, -1 }, NULL, NULL } }, 1,
-			     { .real = 0.75f } };
-	struct { uint32_t n; float values[3]; char note[8]; } list = { 3, { 1, 2.5f, -3 }, "as is" };
+	struct step step = { 3, { { "weights", { 2, 3, 4 }, "rows", dense }, { "bias", { 5, 0, -1 }, NULL, NULL } }, 1, { .real = 0.75f } };
+	struct {
+		uint32_t n;
+		float values[3];
+		char note[8];
+	} list = { 3, { 1, 2.5f, -3 }, "as is" };
 	nvtxPayloadData_t payload = { register_step(domain, tensor), sizeof(step), &step };
 	nvtxEventAttributes_t event = event_named("step");
 
@@ -169,8 +171,7 @@ static void several(nvtxDomainHandle_t domain, uint64_t tensor, nvtxStringHandle
 {
 	struct tensor data = { "input", { 1, 2, 3 }, "columns", kind };
 	int64_t number = -5;
-	nvtxPayloadData_t both[] = { { tensor, sizeof(data), &data },
-				     { NVTX_PAYLOAD_ENTRY_TYPE_INT64, sizeof(number), &number } };
+	nvtxPayloadData_t both[] = { { tensor, sizeof(data), &data }, { NVTX_PAYLOAD_ENTRY_TYPE_INT64, sizeof(number), &number } };
 	nvtxPayloadData_t later[] = { { NVTX_PAYLOAD_ENTRY_TYPE_CSTRING, SIZE_MAX, "done" },
 				      { NVTX_TYPE_PAYLOAD_SCHEMA_RAW, 3, "\x01\x02\xff" } };
 	nvtxEventAttributes_t event = event_named("several");
@@ -190,15 +191,13 @@ static void several(nvtxDomainHandle_t domain, uint64_t tensor, nvtxStringHandle
 static void counted(nvtxDomainHandle_t domain)
 {
 	const nvtxPayloadSchemaEntry_t entries[] = {
-		{ NVTX_PAYLOAD_ENTRY_FLAG_ARRAY_LENGTH_PAYLOAD_INDEX, NVTX_PAYLOAD_ENTRY_TYPE_FLOAT, "data", NULL, 0, 0, NULL,
-		  NULL },
+		{ NVTX_PAYLOAD_ENTRY_FLAG_ARRAY_LENGTH_PAYLOAD_INDEX, NVTX_PAYLOAD_ENTRY_TYPE_FLOAT, "data", NULL, 0, 0, NULL, NULL },
 	};
 	uint64_t schema = register_schema(domain, "counted", NVTX_PAYLOAD_SCHEMA_TYPE_DYNAMIC, 0, entries, 1);
 	size_t first = 99, count = 2;
 	float data[] = { 1.5f, -2.5f, 0 };
 	nvtxPayloadData_t early = { NVTX_PAYLOAD_ENTRY_TYPE_SIZE, sizeof(first), &first };
-	nvtxPayloadData_t late[] = { { NVTX_PAYLOAD_ENTRY_TYPE_SIZE, sizeof(count), &count },
-				     { schema, sizeof(data), data } };
+	nvtxPayloadData_t late[] = { { NVTX_PAYLOAD_ENTRY_TYPE_SIZE, sizeof(count), &count }, { schema, sizeof(data), data } };
 	nvtxEventAttributes_t event = event_named("counted");
 
 	event.payloadType = NVTX_PAYLOAD_TYPE_EXT;

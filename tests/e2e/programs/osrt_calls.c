@@ -220,8 +220,7 @@ static void *cancelled_before(void *unused)
 
 static int cancel(const char *unused)
 {
-	void *(*const functions[])(void *) = { cancelled_in_read, cancelled_in_semaphore, cancelled_in_condition,
-					       cancelled_before };
+	void *(*const functions[])(void *) = { cancelled_in_read, cancelled_in_semaphore, cancelled_in_condition, cancelled_before };
 	pthread_t t;
 	void *result;
 	int value;
@@ -339,8 +338,8 @@ static int text(const char *unused)
 	large[65536] = '\0';
 	fprintf(stderr, "%f %d\n", 0.5, 1);
 	printf("%d\n", printf("%s\n", large));
-	printf("%d %f %s %lld %g %Lf %c %p %5.2f|%-8s|%+d %f %f %f %f %f %f %f\n", 1, 2.0, "three", 4ll, 5e5, 6.5L, 'c',
-	       (void *)0, 7.125, "left", 8, 1.5, 2.5, 3.5, 4.5, 5.5, 6.5, 7.5);
+	printf("%d %f %s %lld %g %Lf %c %p %5.2f|%-8s|%+d %f %f %f %f %f %f %f\n", 1, 2.0, "three", 4ll, 5e5, 6.5L, 'c', (void *)0, 7.125,
+	       "left", 8, 1.5, 2.5, 3.5, 4.5, 5.5, 6.5, 7.5);
 	free(large);
 	return 0;
 }
@@ -519,10 +518,11 @@ int main(int argc, char **argv)
 	static const struct {
 		const char *name;
 		int (*run)(const char *);
-	} modes[] = { { "counts", counts }, { "locks", locks }, { "kinds", kinds }, { "cancel", cancel },
-		      { "signals", signals }, { "processes", processes }, { "text", text }, { "files", files },
-		      { "killed", killed }, { "left", left }, { "stack", stack }, { "edge", edge }, { "neighbour", neighbour },
-		      { "raw", raw }, { "exit", atoi } };
+	} modes[] = { { "counts", counts },       { "locks", locks },     { "kinds", kinds },
+		      { "cancel", cancel },       { "signals", signals }, { "processes", processes },
+		      { "text", text },           { "files", files },     { "killed", killed },
+		      { "left", left },           { "stack", stack },     { "edge", edge },
+		      { "neighbour", neighbour }, { "raw", raw },         { "exit", atoi } };
 	const char *mode = argc > 1 ? argv[1] : "";
 
 	for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++)

@@ -71,8 +71,7 @@ static int is_by_hand(const char *name, const char *class)
 	char word[64];
 
 	snprintf(word, sizeof(word), " %s ", name);
-	return strstr(by_hand, word) || strcmp(class, "STDIO") == 0 || strcmp(class, "THREAD") == 0 ||
-	       strcmp(class, "WAIT") == 0;
+	return strstr(by_hand, word) || strcmp(class, "STDIO") == 0 || strcmp(class, "THREAD") == 0 || strcmp(class, "WAIT") == 0;
 }
 
 static void call_without_sense(void)
@@ -98,8 +97,7 @@ static void call_without_sense(void)
 	}
 }
 
-static int temporary(const char *which, int (*make)(char *), int (*make_flags)(char *, int), const char *ending,
-		     int flags)
+static int temporary(const char *which, int (*make)(char *), int (*make_flags)(char *, int), const char *ending, int flags)
 {
 	char name[64];
 	int fd;
@@ -176,8 +174,8 @@ static void names(void)
 
 	TELL("getaddrinfo", getaddrinfo("127.0.0.1", NULL, &hints, &found));
 	freeaddrinfo(found);
-	TELL("getnameinfo", getnameinfo((struct sockaddr *)&address, sizeof(address), text, sizeof(text), port,
-					sizeof(port), NI_NUMERICHOST | NI_NUMERICSERV));
+	TELL("getnameinfo", getnameinfo((struct sockaddr *)&address, sizeof(address), text, sizeof(text), port, sizeof(port),
+					NI_NUMERICHOST | NI_NUMERICSERV));
 	printf("%s %s\n", text, port);
 	SET("gethostbyname", gethostbyname("127.0.0.1"));
 	SET("gethostbyname2", gethostbyname2("127.0.0.1", AF_INET));
@@ -358,8 +356,8 @@ static void stream_positions(FILE *stream)
 static void write_streams(FILE *stream)
 {
 	TELL("fprintf", fprintf(stream, "%d %.3f %s %Lg\n", 1, 2.5, "three", 4.25L));
-	by_list(stream, STDOUT_FILENO, "%s %d %.2f %c %ld %f %f %f %f %f %f %f %f\n", "list", 7, 0.125, 'x', 8L, 1.0, 2.0,
-		3.0, 4.0, 5.0, 6.0, 7.0, 8.0);
+	by_list(stream, STDOUT_FILENO, "%s %d %.2f %c %ld %f %f %f %f %f %f %f %f\n", "list", 7, 0.125, 'x', 8L, 1.0, 2.0, 3.0, 4.0, 5.0,
+		6.0, 7.0, 8.0);
 	TELL("dprintf", dprintf(STDOUT_FILENO, "%.1f\n", 0.5));
 	TELL("fwrite", fwrite("some bytes\n", 1, 11, stream));
 	TELL("fwrite_unlocked", fwrite_unlocked("some bytes\n", 1, 11, stream));

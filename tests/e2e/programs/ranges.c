@@ -100,21 +100,11 @@ static void run_word(const char *word)
 		else
 			sonde_range_pop();
 		break;
-	case '[':
-		range = domain ? sonde_domain_range_start(domain, name) : sonde_range_start(name);
-		break;
-	case ']':
-		sonde_range_end(range);
-		break;
-	case 's':
-		rest(atol(word + strlen("sleep:")));
-		break;
-	case 'f':
-		fork_rest();
-		break;
-	default:
-		fprintf(stderr, "what is '%s'?\n", word);
-		exit(2);
+	case '[': range = domain ? sonde_domain_range_start(domain, name) : sonde_range_start(name); break;
+	case ']': sonde_range_end(range); break;
+	case 's': rest(atol(word + strlen("sleep:"))); break;
+	case 'f': fork_rest(); break;
+	default: fprintf(stderr, "what is '%s'?\n", word); exit(2);
 	}
 }
 

@@ -45,18 +45,18 @@ static void say(const char *name)
 }
 
 /* Each its own code. The sum over a fixed number of steps is always the same. */
-#define WORK(name, factor)                                                      \
-	__attribute__((noinline)) static uint64_t name(int64_t ns)              \
-	{                                                                       \
-		int64_t start = cpu_ns();                                       \
-		uint64_t sum = 0;                                               \
-                                                                                \
-		do {                                                            \
-			sum = factor;                                           \
-			for (int i = 0; i < 20000; i++)                         \
+#define WORK(name, factor) \
+	__attribute__((noinline)) static uint64_t name(int64_t ns) \
+	{ \
+		int64_t start = cpu_ns(); \
+		uint64_t sum = 0; \
+\
+		do { \
+			sum = factor; \
+			for (int i = 0; i < 20000; i++) \
 				sum = sum * 6364136223846793005u + (uint64_t)i; \
-		} while (cpu_ns() - start < ns);                                \
-		return sum;                                                     \
+		} while (cpu_ns() - start < ns); \
+		return sum; \
 	}
 
 WORK(work_seventy, 7)

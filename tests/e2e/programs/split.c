@@ -24,19 +24,19 @@ static int64_t cpu_ns(void)
 }
 
 /* Each its own code: what is measured is where the program counter is. The clock is asked seldom. */
-#define WORK(name, key)                                                             \
-	__attribute__((noinline)) static int64_t name(int64_t ns)               \
-	{                                                                       \
-		int64_t start = cpu_ns(), now = start;                          \
-		volatile uint64_t sum = 0;                                      \
-                                                                                \
-		while (now - start < ns) {                                      \
-			for (int i = 0; i < 20000; i++)                         \
-				sum += (uint64_t)i ^ key;                       \
-			now = cpu_ns();                                         \
-		}                                                               \
-		(void)sum;                                                      \
-		return now - start;                                             \
+#define WORK(name, key) \
+	__attribute__((noinline)) static int64_t name(int64_t ns) \
+	{ \
+		int64_t start = cpu_ns(), now = start; \
+		volatile uint64_t sum = 0; \
+\
+		while (now - start < ns) { \
+			for (int i = 0; i < 20000; i++) \
+				sum += (uint64_t)i ^ key; \
+			now = cpu_ns(); \
+		} \
+		(void)sum; \
+		return now - start; \
 	}
 
 WORK(work_half, 2)
@@ -79,7 +79,6 @@ int main(int argc, char **argv)
 		all.fifth += shares[i].fifth;
 	}
 	sum = (double)(all.half + all.third + all.fifth);
-	printf("%.2f %.2f %.2f\n", 100 * (double)all.half / sum, 100 * (double)all.third / sum,
-	       100 * (double)all.fifth / sum);
+	printf("%.2f %.2f %.2f\n", 100 * (double)all.half / sum, 100 * (double)all.third / sum, 100 * (double)all.fifth / sum);
 	return 0;
 }

@@ -15,8 +15,8 @@
 #define MAX_MILLISECONDS 65536
 
 struct log {
-	volatile uint64_t start_ns;              /* MONOTONIC */
-	volatile uint64_t complete;              /* ranges closed so far */
+	volatile uint64_t start_ns;                /* MONOTONIC */
+	volatile uint64_t complete;                /* ranges closed so far */
 	volatile uint64_t after[MAX_MILLISECONDS]; /* ranges closed when that millisecond had passed */
 };
 

@@ -161,8 +161,8 @@ int main(int argc, char **argv)
 	}
 	for (int i = 0; i < count; i++) {
 		pthread_join(roles[i].thread, NULL);
-		printf("%s %ld %ld %ld %lld %lld\n", roles[i].name, roles[i].tid, roles[i].voluntary,
-		       roles[i].forced, roles[i].cpu_ns, roles[i].wall_ns);
+		printf("%s %ld %ld %ld %lld %lld\n", roles[i].name, roles[i].tid, roles[i].voluntary, roles[i].forced, roles[i].cpu_ns,
+		       roles[i].wall_ns);
 	}
 	return 0;
 }

@@ -30,12 +30,12 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-#define CHECK(condition)                                                                         \
-	do {                                                                                     \
-		if (!(condition)) {                                                              \
-			printf("line %d: %s (errno %d)\n", __LINE__, #condition, errno);         \
-			exit(1);                                                                 \
-		}                                                                                \
+#define CHECK(condition) \
+	do { \
+		if (!(condition)) { \
+			printf("line %d: %s (errno %d)\n", __LINE__, #condition, errno); \
+			exit(1); \
+		} \
 	} while (0)
 
 static volatile uint64_t sink;
@@ -55,14 +55,14 @@ static double cpu_seconds(void)
 #define APART __attribute__((noipa))
 #endif
 
-#define BURN(name)                                                                               \
-	APART static void name(double seconds)                                                   \
-	{                                                                                        \
-		double end = cpu_seconds() + seconds;                                            \
-		do                                                                               \
-			for (int i = 0; i < 20000; i++)                                          \
-				sink += (uint64_t)i;                                             \
-		while (cpu_seconds() < end);                                                     \
+#define BURN(name) \
+	APART static void name(double seconds) \
+	{ \
+		double end = cpu_seconds() + seconds; \
+		do \
+			for (int i = 0; i < 20000; i++) \
+				sink += (uint64_t)i; \
+		while (cpu_seconds() < end); \
 	}
 BURN(burn)
 BURN(burn_seventy)
@@ -411,11 +411,11 @@ static double wall_seconds(void)
 }
 
 /* For a while: the call may fail, but not because of a signal. */
-#define REPEAT(call)                                                                             \
-	do {                                                                                     \
-		double end_ = wall_seconds() + 0.06;                                             \
-		while (wall_seconds() < end_)                                                    \
-			CHECK((call) >= 0 || errno != EINTR);                                    \
+#define REPEAT(call) \
+	do { \
+		double end_ = wall_seconds() + 0.06; \
+		while (wall_seconds() < end_) \
+			CHECK((call) >= 0 || errno != EINTR); \
 	} while (0)
 
 /* Nothing here sets a handler, so no call may say that one was called. */
@@ -528,18 +528,24 @@ static void woken(void)
 	CHECK(handled >= ended && ended > 20);
 }
 
-static void do_nothing_more(void) { burn(0.1); }
+static void do_nothing_more(void)
+{
+	burn(0.1);
+}
 
 int main(int argc, char **argv)
 {
 	static const struct {
 		const char *name;
 		void (*run)(void);
-	} modes[] = { { "split", split }, { "many", many }, { "brief", brief }, { "tiny", tiny },
-		      { "profiler", profiler }, { "shared", shared_signal }, { "blocked", blocked },
-		      { "often_blocked", often_blocked }, { "jumps", jumps }, { "stacks", stacks },
-		      { "raw", raw_reset }, { "confined", confined }, { "patient", patient },
-		      { "woken", woken }, { "burn", do_nothing_more } };
+	} modes[] = { { "split", split },         { "many", many },
+		      { "brief", brief },         { "tiny", tiny },
+		      { "profiler", profiler },   { "shared", shared_signal },
+		      { "blocked", blocked },     { "often_blocked", often_blocked },
+		      { "jumps", jumps },         { "stacks", stacks },
+		      { "raw", raw_reset },       { "confined", confined },
+		      { "patient", patient },     { "woken", woken },
+		      { "burn", do_nothing_more } };
 	const char *mode = argc > 1 ? argv[1] : "";
 
 	setvbuf(stdout, NULL, _IONBF, 0);

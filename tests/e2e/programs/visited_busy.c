@@ -175,7 +175,8 @@ static int trapping(void)
 	sigaction(SIGTRAP, NULL, &action);
 	sigprocmask(SIG_BLOCK, NULL, &mask);
 	puts(action.sa_handler == SIG_IGN && sigismember(&mask, SIGTRAP) && sigismember(&mask, SIGSEGV) && !sigismember(&mask, SIGUSR1) ?
-	     "right" : "its signals were changed");
+		     "right" :
+		     "its signals were changed");
 	return 0;
 }
 
@@ -183,24 +184,25 @@ static int trapping(void)
 /* Eight registers of some width, a carry, and one of the old floating point, held for a while in a loop that touches none of them. */
 #define EACH(move, width, reg, n) move " " #n "*" #width "(%[in]), %%" reg #n "\n\t"
 #define BACK(move, width, reg, n) move " %%" reg #n ", " #n "*" #width "(%[out])\n\t"
-#define ALL(what, move, width, reg)                                                                                    \
-	what(move, width, reg, 0) what(move, width, reg, 1) what(move, width, reg, 2) what(move, width, reg, 3)        \
-	what(move, width, reg, 4) what(move, width, reg, 5) what(move, width, reg, 6) what(move, width, reg, 7)
-#define HOLD(name, move, width, reg)                                                                                   \
-	static int name(uint64_t turns)                                                                                \
-	{                                                                                                              \
-		unsigned char in[8 * width], out[8 * width] = { 0 }, carry = 0;                                        \
-		long double ten = 10.25L, after = 0;                                                                   \
-                                                                                                                       \
-		for (unsigned i = 0; i < sizeof(in); i++)                                                              \
-			in[i] = (unsigned char)(i * 7 + 3);                                                            \
-		__asm__ volatile("fldt %[ten]\n\t" ALL(EACH, move, width, reg) "stc\n\t"                           \
-				 "1: dec %[turns]\n\tjnz 1b\n\t"                                                   \
-				 "setc %[carry]\n\t" ALL(BACK, move, width, reg) "fstpt %[after]"                    \
-				 : [turns] "+r"(turns), [carry] "+m"(carry), [after] "=m"(after)                       \
-				 : [in] "r"(in), [out] "r"(out), [ten] "m"(ten)                                        \
-				 : "memory", "cc", "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7");    \
-		return carry && after == ten && memcmp(in, out, sizeof(in)) == 0;                                      \
+#define ALL(what, move, width, reg) \
+	what(move, width, reg, 0) what(move, width, reg, 1) what(move, width, reg, 2) what(move, width, reg, 3) what(move, width, reg, 4) \
+		what(move, width, reg, 5) what(move, width, reg, 6) what(move, width, reg, 7)
+#define HOLD(name, move, width, reg) \
+	static int name(uint64_t turns) \
+	{ \
+		unsigned char in[8 * width], out[8 * width] = { 0 }, carry = 0; \
+		long double ten = 10.25L, after = 0; \
+\
+		for (unsigned i = 0; i < sizeof(in); i++) \
+			in[i] = (unsigned char)(i * 7 + 3); \
+		__asm__ volatile( \
+			"fldt %[ten]\n\t" ALL(EACH, move, width, reg) "stc\n\t" \
+								      "1: dec %[turns]\n\tjnz 1b\n\t" \
+								      "setc %[carry]\n\t" ALL(BACK, move, width, reg) "fstpt %[after]" \
+			: [turns] "+r"(turns), [carry] "+m"(carry), [after] "=m"(after) \
+			: [in] "r"(in), [out] "r"(out), [ten] "m"(ten) \
+			: "memory", "cc", "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7"); \
+		return carry && after == ten && memcmp(in, out, sizeof(in)) == 0; \
 	}
 
 HOLD(hold_sse, "movdqu", 16, "xmm")

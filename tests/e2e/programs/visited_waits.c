@@ -34,7 +34,7 @@ struct shared {
 
 struct wait_setup {
 	struct shared *shared;
-	int events[2];     /* a pipe: one byte when it is time */
+	int events[2]; /* a pipe: one byte when it is time */
 	int sockets[2];
 	int semaphores, messages;
 	pid_t waiter;
@@ -57,7 +57,10 @@ static double now(void)
 
 static void wake_all(struct wait_setup *s)
 {
-	struct { long type; char text[1]; } message = { 1, "x" };
+	struct {
+		long type;
+		char text[1];
+	} message = { 1, "x" };
 	struct sembuf up = { 0, 1, 0 };
 
 	__atomic_store_n(&s->shared->word, 1, __ATOMIC_SEQ_CST);
@@ -172,7 +175,10 @@ static const char *wait_semop(struct wait_setup *s)
 
 static const char *wait_message(struct wait_setup *s)
 {
-	struct { long type; char text[1]; } message;
+	struct {
+		long type;
+		char text[1];
+	} message;
 
 	return msgrcv(s->messages, &message, 1, 0, 0) == 1 && message.text[0] == 'x' ? NULL : strerror(errno);
 }
@@ -286,6 +292,7 @@ static const char *sleep_select(struct wait_setup *s)
 	return in_time(began, select(0, NULL, NULL, NULL, &t), 0);
 }
 
+/* clang-format off */
 static const struct { const char *name; const char *(*wait)(struct wait_setup *); } waits[] = {
 	{ "read", wait_read }, { "poll", wait_poll }, { "ppoll", wait_ppoll }, { "select", wait_select }, { "epoll", wait_epoll },
 	{ "epoll_mask", wait_epoll_mask }, { "futex", wait_futex }, { "semaphore", wait_semaphore }, { "condition", wait_condition },
@@ -294,6 +301,7 @@ static const struct { const char *name; const char *(*wait)(struct wait_setup *)
 	{ "nanosleep", sleep_nanosleep }, { "sleep_until", sleep_until }, { "sleep_poll", sleep_poll }, { "sleep_futex", sleep_futex },
 	{ "sleep_select", sleep_select },
 };
+/* clang-format on */
 
 static void setup_shared(struct wait_setup *s)
 {

@@ -37,14 +37,15 @@ static int hold(pid_t pid)
 
 static int visit_once(pid_t pid, char **words, int nothread)
 {
-	struct visit_request request = { .pid = pid, .library = words[0], .function = words[1], .argument = words[2],
-					 .size = strlen(words[2]) + 1, .no_thread = 1 };
+	struct visit_request request = {
+		.pid = pid, .library = words[0], .function = words[1], .argument = words[2], .size = strlen(words[2]) + 1, .no_thread = 1
+	};
 	const char *limit = getenv("VISIT_MS");
 	int ms = limit ? atoi(limit) : 10000;
 	struct error err;
 	int64_t value = 0;
-	int r = nothread ? inject_call_as(&request, ms, &value, &err)
-			 : inject_call(pid, words[0], words[1], words[2], strlen(words[2]) + 1, ms, &value, &err);
+	int r = nothread ? inject_call_as(&request, ms, &value, &err) :
+			   inject_call(pid, words[0], words[1], words[2], strlen(words[2]) + 1, ms, &value, &err);
 
 	if (r < 0)
 		printf("error %d %s\n", -r, err.text);

@@ -53,8 +53,7 @@ int main(int argc, char **argv)
 		sonde_event_int64(&event, now);
 		sonde_domain_push_event(domain, &event);
 		if (made)
-			fprintf(made, "%lld %lld %lld\n", (long long)now, (long long)(start + now),
-				(long long)milliseconds());
+			fprintf(made, "%lld %lld %lld\n", (long long)now, (long long)(start + now), (long long)milliseconds());
 		rest(2);
 		sonde_domain_range_pop(domain);
 		rest(8);

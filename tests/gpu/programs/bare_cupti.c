@@ -41,14 +41,7 @@ enum {
 };
 
 /* What the agent does besides, to be switched on one by one. */
-enum {
-	SETTING_RESOURCES = 1,
-	SETTING_MANAGED = 2,
-	SETTING_CLOCK = 4,
-	SETTING_ZEROED = 8,
-	SETTING_THREADS = 16,
-	SETTING_SUBSCRIBE_2 = 32
-};
+enum { SETTING_RESOURCES = 1, SETTING_MANAGED = 2, SETTING_CLOCK = 4, SETTING_ZEROED = 8, SETTING_THREADS = 16, SETTING_SUBSCRIBE_2 = 32 };
 
 static struct cupti cupti;
 static void *subscriber;
@@ -107,7 +100,7 @@ enum { CHOSEN = 1, LEFT_OUT = 0, CLASS_RUNTIME = RUNTIME_DOMAIN, CLASS_DRIVER = 
 static const struct {
 	int domain;
 	int choice;
-	const char *name;     /* an asterisk at the end stands for any rest; the first that fits decides */
+	const char *name; /* an asterisk at the end stands for any rest; the first that fits decides */
 } patterns[] = {
 #if __has_include("agent/cuda/records/calls.def")
 #define CUDA_CALL(class, kind, name) { CLASS_##class, CHOSEN, name },
@@ -154,8 +147,7 @@ static int chosen(int domain, const char *name)
 		size_t fixed = strcspn(patterns[i].name, "*");
 		int open = patterns[i].name[fixed] == '*';
 
-		if (patterns[i].domain == domain && (open ? length >= fixed : length == fixed) &&
-		    !strncmp(name, patterns[i].name, fixed))
+		if (patterns[i].domain == domain && (open ? length >= fixed : length == fixed) && !strncmp(name, patterns[i].name, fixed))
 			return patterns[i].choice;
 	}
 	return 0;
@@ -210,11 +202,13 @@ static void enable_managed(int domain)
 
 static void enable_resources(void)
 {
+	/* clang-format off */
 	static const uint8_t ids[] = { CUPTI_CONTEXT_CREATED,	 CUPTI_CONTEXT_DESTROY, CUPTI_STREAM_CREATED,
 				       CUPTI_DRIVER_READY,	 CUPTI_MODULE_LOADED,	CUPTI_MODULE_UNLOAD,
 				       CUPTI_GRAPH_CREATED,	 CUPTI_GRAPH_DESTROY,	CUPTI_GRAPH_CLONED,
 				       CUPTI_GRAPH_NODE_CREATED, CUPTI_GRAPH_EXEC_CREATED,
 				       CUPTI_GRAPH_EXEC_DESTROY, CUPTI_GRAPH_NODE_CLONED };
+	/* clang-format on */
 
 	for (size_t i = 0; i < sizeof(ids); i++)
 		cupti.cuptiEnableCallback(1, subscriber, CUPTI_DOMAIN_RESOURCE, ids[i]);
@@ -304,9 +298,9 @@ EXPORT int bare_cupti_load(const char *path)
 		fprintf(stderr, "bare CUPTI: %s\n", dlerror());
 		return -1;
 	}
-#define CUPTI_FUNCTION(needed, name, parameters)                                                                     \
-	*(void **)&cupti.name = dlsym(cupti.library, #name);                                                         \
-	if (needed && !cupti.name)                                                                                   \
+#define CUPTI_FUNCTION(needed, name, parameters) \
+	*(void **)&cupti.name = dlsym(cupti.library, #name); \
+	if (needed && !cupti.name) \
 		return -1;
 #include "vendor/cupti/functions.def"
 #undef CUPTI_FUNCTION

@@ -91,9 +91,9 @@ static void load(const char *path)
 	}
 	pm.cuptiGetVersion = dlsym(pm.library, "cuptiGetVersion");
 	pm.cuptiGetResultString = dlsym(pm.library, "cuptiGetResultString");
-#define PM_FUNCTION(needed, name, parameters)                 \
-	pm.name = dlsym(pm.library, #name);           \
-	if (!pm.name)                                 \
+#define PM_FUNCTION(needed, name, parameters) \
+	pm.name = dlsym(pm.library, #name); \
+	if (!pm.name) \
 		printf("missing function: " #name "\n");
 #include "vendor/cupti/pm_functions.def"
 #undef PM_FUNCTION
@@ -203,8 +203,8 @@ static size_t choose(const char *chip, const uint8_t *available, const char **re
 			if (together == 1)
 				count++;
 		}
-		printf("  %-75s alone %3d%s%s, with those before %d%s\n", wanted[i], alone, alone < 0 ? " " : "", alone < 0 ? why(-alone) : "",
-		       together, together == 1 ? "" : "  <- left out");
+		printf("  %-75s alone %3d%s%s, with those before %d%s\n", wanted[i], alone, alone < 0 ? " " : "",
+		       alone < 0 ? why(-alone) : "", together, together == 1 ? "" : "  <- left out");
 	}
 	printf("one pass holds %zu of %zu\n", count, (size_t)WANTED);
 	return count;
@@ -218,11 +218,28 @@ static void stamp(const char *what)
 }
 
 /* The driver's own interface (open-gpu-kernel-modules): the GPU's timer, without a CUDA context. */
-struct rm_alloc { uint32_t root, parent, object, class; uint64_t parameters; uint32_t size_or_status, status; };
-struct rm_control { uint32_t client, object, command, flags; uint64_t parameters; uint32_t size, status; };
-struct rm_device { uint32_t device, share, target_client, target_device, flags, pad; uint64_t va[3]; uint32_t va_mode, pad2; };
-struct rm_pair { uint64_t cpu, gpu; };
-struct rm_correlation { uint8_t clock, count, pad[6]; struct rm_pair pairs[16]; };
+struct rm_alloc {
+	uint32_t root, parent, object, class;
+	uint64_t parameters;
+	uint32_t size_or_status, status;
+};
+struct rm_control {
+	uint32_t client, object, command, flags;
+	uint64_t parameters;
+	uint32_t size, status;
+};
+struct rm_device {
+	uint32_t device, share, target_client, target_device, flags, pad;
+	uint64_t va[3];
+	uint32_t va_mode, pad2;
+};
+struct rm_pair {
+	uint64_t cpu, gpu;
+};
+struct rm_correlation {
+	uint8_t clock, count, pad[6];
+	struct rm_pair pairs[16];
+};
 
 static uint32_t rm_new(int fd, uint32_t root, uint32_t parent, uint32_t object, uint32_t class, void *parameters, const char *what)
 {
@@ -271,8 +288,12 @@ static void rm_times(int fd, uint32_t client, uint32_t subdevice)
 static void rm_probe(int device)
 {
 	struct rm_device parameters = { 0 };
-	struct { uint32_t ids[32]; } attached = { { 0 } };
-	struct { uint32_t id, flags, device, subdevice, sli, board, gpu_instance, numa; } info = { 0 };
+	struct {
+		uint32_t ids[32];
+	} attached = { { 0 } };
+	struct {
+		uint32_t id, flags, device, subdevice, sli, board, gpu_instance, numa;
+	} info = { 0 };
 	uint32_t client, object, subdevice_id = 0, subdevice;
 	int fd = open("/dev/nvidiactl", O_RDWR | O_CLOEXEC), card;
 	char path[64];
@@ -317,8 +338,9 @@ static void context_times(int device)
 		int64_t before = now(CLOCK_MONOTONIC_RAW);
 		int r = time_of(context, &gpu);
 
-		printf("  cuptiDeviceGetTimestamp: %d (%s), gpu %" PRIu64 ", raw %" PRId64 " in %" PRId64 " ns, gpu - realtime %" PRId64 "\n", r,
-		       why(r), gpu, before, now(CLOCK_MONOTONIC_RAW) - before, (int64_t)gpu - now(CLOCK_REALTIME));
+		printf("  cuptiDeviceGetTimestamp: %d (%s), gpu %" PRIu64 ", raw %" PRId64 " in %" PRId64 " ns, gpu - realtime %" PRId64
+		       "\n",
+		       r, why(r), gpu, before, now(CLOCK_MONOTONIC_RAW) - before, (int64_t)gpu - now(CLOCK_REALTIME));
 	}
 }
 
@@ -332,7 +354,7 @@ struct sampling {
 	size_t samples, decodes, full, overflows;
 	uint64_t first_start, last_end, shortest, longest, previous_end, gaps;
 	int64_t decode_ns, longest_decode, evaluate_ns;
-	int64_t upper, lower;     /* of raw - gpu */
+	int64_t upper, lower; /* of raw - gpu */
 };
 
 static void take_samples(struct sampling *s, uint64_t interval, int64_t before, int64_t after)
@@ -380,8 +402,8 @@ static void take_samples(struct sampling *s, uint64_t interval, int64_t before, 
 	if (info.completed && before - (int64_t)(s->last_end + interval) > s->lower)
 		s->lower = before - (int64_t)(s->last_end + interval);
 	if (s->decodes <= 5 || info.completed == 0)
-		printf("    decode %zu: %zu samples (%zu populated), last end %" PRIu64 ", raw before %" PRId64 " after %" PRId64 "\n", s->decodes,
-		       info.completed, info.populated, s->last_end, before, after);
+		printf("    decode %zu: %zu samples (%zu populated), last end %" PRIu64 ", raw before %" PRId64 " after %" PRId64 "\n",
+		       s->decodes, info.completed, info.populated, s->last_end, before, after);
 }
 
 static int decode(struct sampling *s, uint64_t interval)
@@ -413,13 +435,13 @@ static int decode(struct sampling *s, uint64_t interval)
 
 static void summary(const struct sampling *s, double seconds)
 {
-	printf("  %zu samples in %.2f s (%.0f a second), %zu decodes (mean %.3f ms, longest %.3f ms), evaluating %.2f us a sample\n", s->samples,
-	       seconds, (double)s->samples / seconds, s->decodes, (double)s->decode_ns / (double)s->decodes / 1e6, (double)s->longest_decode / 1e6,
-	       (double)s->evaluate_ns / 1e3 / (double)(s->samples ? s->samples : 1));
-	printf("  lengths %" PRIu64 " .. %" PRIu64 " ns, %" PRIu64 " gaps, image full %zu times, overflow %zu times\n", s->shortest, s->longest,
-	       s->gaps, s->full, s->overflows);
-	printf("  samples span %.6f s; raw - gpu between %" PRId64 " and %" PRId64 " (%.3f ms)\n", (double)(s->last_end - s->first_start) / 1e9, s->lower,
-	       s->upper, (double)(s->upper - s->lower) / 1e6);
+	printf("  %zu samples in %.2f s (%.0f a second), %zu decodes (mean %.3f ms, longest %.3f ms), evaluating %.2f us a sample\n",
+	       s->samples, seconds, (double)s->samples / seconds, s->decodes, (double)s->decode_ns / (double)s->decodes / 1e6,
+	       (double)s->longest_decode / 1e6, (double)s->evaluate_ns / 1e3 / (double)(s->samples ? s->samples : 1));
+	printf("  lengths %" PRIu64 " .. %" PRIu64 " ns, %" PRIu64 " gaps, image full %zu times, overflow %zu times\n", s->shortest,
+	       s->longest, s->gaps, s->full, s->overflows);
+	printf("  samples span %.6f s; raw - gpu between %" PRId64 " and %" PRId64 " (%.3f ms)\n",
+	       (double)(s->last_end - s->first_start) / 1e9, s->lower, s->upper, (double)(s->upper - s->lower) / 1e6);
 	for (size_t m = 0; m < s->count; m++)
 		printf("    mean %-72s %.6g\n", s->names[m], s->sums[m] / (double)(s->samples ? s->samples : 1));
 }
@@ -462,9 +484,12 @@ static int set_up(struct sampling *s, int device, const uint8_t *image, size_t i
 	return r ? -1 : 0;
 }
 
-static void sample(int device, void *host, const char **names, size_t count, const uint8_t *image, size_t image_size, uint64_t interval, double seconds)
+static void sample(int device, void *host, const char **names, size_t count, const uint8_t *image, size_t image_size, uint64_t interval,
+		   double seconds)
 {
-	struct sampling s = { .host = host, .names = names, .count = count, .shortest = UINT64_MAX, .upper = INT64_MAX, .lower = INT64_MIN };
+	struct sampling s = {
+		.host = host, .names = names, .count = count, .shortest = UINT64_MAX, .upper = INT64_MAX, .lower = INT64_MIN
+	};
 	struct pm_command command = PM_PARAMETERS(pm_command, sampler);
 	const struct timespec pause = { .tv_nsec = 20000000 };
 	int64_t began, until;
@@ -515,7 +540,8 @@ static void start_driver(int device, char *chip, size_t size)
 	supported.api = PM_PROFILER_API;
 	r = pm.cuptiProfilerDeviceSupported(&supported);
 	printf("device supported: %d (%s): overall %d, architecture %d, sli %d, vgpu %d, confidential %d, mining %d, wsl %d\n", r, why(r),
-	       supported.supported, supported.architecture, supported.sli, supported.vgpu, supported.confidential, supported.mining, supported.wsl);
+	       supported.supported, supported.architecture, supported.sli, supported.vgpu, supported.confidential, supported.mining,
+	       supported.wsl);
 	name.device = (size_t)device;
 	r = pm.cuptiDeviceGetChipName(&name);
 	printf("chip: %d (%s) %s\n", r, why(r), r == 0 ? name.chip : "");

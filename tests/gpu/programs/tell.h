@@ -10,14 +10,13 @@
 #include <string.h>
 #include <time.h>
 
-#define MUST(call)                                                                                          \
-	do {                                                                                                \
-		cudaError_t must_result = (call);                                                           \
-		if (must_result != cudaSuccess) {                                                           \
-			fprintf(stderr, "%s:%d: %s: %s\n", __FILE__, __LINE__, #call,                       \
-				cudaGetErrorString(must_result));                                           \
-			exit(3);                                                                            \
-		}                                                                                           \
+#define MUST(call) \
+	do { \
+		cudaError_t must_result = (call); \
+		if (must_result != cudaSuccess) { \
+			fprintf(stderr, "%s:%d: %s: %s\n", __FILE__, __LINE__, #call, cudaGetErrorString(must_result)); \
+			exit(3); \
+		} \
 	} while (0)
 
 static inline uint64_t now_ns(void)
@@ -47,10 +46,10 @@ struct told_kernel {
 	const char *name;
 	dim3 grid;
 	dim3 block;
-	int fixed;        /* static shared memory */
+	int fixed; /* static shared memory */
 	int dynamic;
-	int cluster;      /* along x; 0 = none */
-	int type;         /* 0 regular, 1 cooperative */
+	int cluster; /* along x; 0 = none */
+	int type;    /* 0 regular, 1 cooperative */
 	int stream;
 	int count;
 };
@@ -60,8 +59,8 @@ static inline void tell_kernel(const struct told_kernel *k)
 	tell("kernel",
 	     "\"name\": \"%s\", \"grid\": [%u, %u, %u], \"block\": [%u, %u, %u], \"static\": %d, \"dynamic\": %d, "
 	     "\"cluster\": %d, \"type\": %d, \"stream\": %d, \"count\": %d",
-	     k->name, k->grid.x, k->grid.y, k->grid.z, k->block.x, k->block.y, k->block.z, k->fixed, k->dynamic,
-	     k->cluster, k->type, k->stream, k->count);
+	     k->name, k->grid.x, k->grid.y, k->grid.z, k->block.x, k->block.y, k->block.z, k->fixed, k->dynamic, k->cluster, k->type,
+	     k->stream, k->count);
 }
 
 /* kind as CUPTI numbers copies: 1 host to device, 2 device to host, 8 device to device, 10 peer. */

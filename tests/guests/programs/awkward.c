@@ -137,14 +137,15 @@ static int strict_seccomp(void)
 /* What is not needed kills, as in sandboxes of browsers and file parsers. */
 static int enter_filter(int by_system_call)
 {
-#define ALLOW(name) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##name, 0, 1), \
-		    BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)
+#define ALLOW(name) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##name, 0, 1), BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)
+	/* clang-format off */
 	struct sock_filter code[] = {
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
 		ALLOW(read), ALLOW(write), ALLOW(exit_group), ALLOW(clock_nanosleep), ALLOW(rt_sigreturn), ALLOW(futex),
 		ALLOW(clock_gettime), ALLOW(newfstatat), ALLOW(clone), ALLOW(wait4), ALLOW(set_robust_list),
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
 	};
+	/* clang-format on */
 	struct sock_fprog filter = { sizeof(code) / sizeof(code[0]), code };
 
 	/* A question, not yet the thing. */
@@ -418,13 +419,22 @@ static const struct {
 	const char *name;
 	int (*run)(void);
 } ways[] = {
-	{ "closes-everything", closes_everything }, { "blocks-signals", blocks_signals },
-	{ "tiny-stacks", tiny_stacks }, { "strict-seccomp", strict_seccomp },
-	{ "filter-seccomp", filter_seccomp }, { "filter-by-call", filter_by_call },
+	{ "closes-everything", closes_everything },
+	{ "blocks-signals", blocks_signals },
+	{ "tiny-stacks", tiny_stacks },
+	{ "strict-seccomp", strict_seccomp },
+	{ "filter-seccomp", filter_seccomp },
+	{ "filter-by-call", filter_by_call },
 	{ "own-sigprof", own_sigprof },
-	{ "alternate-stack", alternate_stack }, { "many-threads", many_threads },
-	{ "vfork-exec", vfork_exec }, { "many-forks", many_forks }, { "daemon", turns_daemon },
-	{ "clone", raw_clone }, { "raw-exit", raw_exit }, { "abort", aborts }, { "cancel", cancels },
+	{ "alternate-stack", alternate_stack },
+	{ "many-threads", many_threads },
+	{ "vfork-exec", vfork_exec },
+	{ "many-forks", many_forks },
+	{ "daemon", turns_daemon },
+	{ "clone", raw_clone },
+	{ "raw-exit", raw_exit },
+	{ "abort", aborts },
+	{ "cancel", cancels },
 };
 
 int main(int argc, char **argv)

@@ -42,12 +42,13 @@
 #include <unistd.h>
 
 /* errno before each call is one no call sets: a call that succeeds leaves it alone. */
-#define TELL(call) do { \
-	errno = EHWPOISON; \
-	long long result_ = (long long)(call); \
-	int error_ = errno; \
-	printf("%s = %lld, errno %d\n", #call, result_, error_); \
-} while (0)
+#define TELL(call) \
+	do { \
+		errno = EHWPOISON; \
+		long long result_ = (long long)(call); \
+		int error_ = errno; \
+		printf("%s = %lld, errno %d\n", #call, result_, error_); \
+	} while (0)
 
 /* Where the result is a pointer, only whether there is one. */
 #define TELL_IF(call) TELL((call) != NULL)
@@ -483,10 +484,13 @@ static void *take_turns(void *argument)
 /* The condition variable of glibc before 2.3.2, which old programs still ask for: one pointer, not 48 bytes. */
 static void old_conditions(void)
 {
-	int (*wait_until)(void *, pthread_mutex_t *, const struct timespec *) =
-		(int (*)(void *, pthread_mutex_t *, const struct timespec *))dlvsym(RTLD_DEFAULT, "pthread_cond_timedwait", "GLIBC_2.2.5");
+	int (*wait_until)(void *, pthread_mutex_t *, const struct timespec *) = (int (*)(
+		void *, pthread_mutex_t *, const struct timespec *))dlvsym(RTLD_DEFAULT, "pthread_cond_timedwait", "GLIBC_2.2.5");
 	int (*wake)(void *) = (int (*)(void *))dlvsym(RTLD_DEFAULT, "pthread_cond_signal", "GLIBC_2.2.5");
-	struct { void *old; char behind[64]; } space = { NULL, { 0 } };
+	struct {
+		void *old;
+		char behind[64];
+	} space = { NULL, { 0 } };
 	struct timespec t = soon(CLOCK_REALTIME, 2);
 
 	if (!wait_until || !wake)
@@ -620,7 +624,10 @@ static void processes(void)
 
 static void ipc(void)
 {
-	struct { long type; char text[8]; } message = { 1, "hello" };
+	struct {
+		long type;
+		char text[8];
+	} message = { 1, "hello" };
 	struct sembuf operation = { 0, -1, IPC_NOWAIT };
 	struct timespec moment = { 0, 1000000 };
 	uint64_t value = 0;

@@ -208,8 +208,11 @@ void agent_measure_cost(void (*pair)(void))
 	struct agent_thread_memory *memory = new_memory();
 	struct fake_chunk scratch;
 
-	agent_tls = (struct agent_tls){ .write = scratch.chunk.data, .attached = agent_tls.attached, .gate = agent_tls.gate,
-					.end = scratch.chunk.data + RING_CHUNK_DATA, .levels = memory->levels };
+	agent_tls = (struct agent_tls){ .write = scratch.chunk.data,
+					.attached = agent_tls.attached,
+					.gate = agent_tls.gate,
+					.end = scratch.chunk.data + RING_CHUNK_DATA,
+					.levels = memory->levels };
 	pair();
 	free(memory);
 	agent_tls = saved;
@@ -236,8 +239,7 @@ static const uint64_t *step(struct cursor *cursor)
 		if (cursor->at < end) {
 			const uint64_t *record = (const void *)cursor->at;
 
-			cursor->at += record_is_short(*record) ? record_short_size(*record) :
-								 record_stride(record_size(*record));
+			cursor->at += record_is_short(*record) ? record_short_size(*record) : record_stride(record_size(*record));
 			return record;
 		}
 		cursor->chunk = cursor->chunk->next_of_thread;

@@ -8,22 +8,22 @@
 #include "agent/core/interface.h"
 
 struct fake_agent {
-	_Atomic int start_result;        /* what agent_start() answers */
+	_Atomic int start_result; /* what agent_start() answers */
 	_Atomic uint64_t starts;
 	_Atomic uint64_t refused, dropped, unmatched, diagnostics;
-	_Atomic int64_t chunks_left;     /* -1 = no limit */
+	_Atomic int64_t chunks_left; /* -1 = no limit */
 	_Atomic int no_slots;
 	int comes_again;
 	int recycle;
 	_Atomic uint64_t revived, measured;
-	int deaf;                        /* nobody answers when a window is asked for */
-	int others;                      /* another thread's window opens */
+	int deaf;   /* nobody answers when a window is asked for */
+	int others; /* another thread's window opens */
 	unsigned asked_start, asked_stop;
-	unsigned steps;                  /* counted */
-	uint32_t recorded_steps;         /* a bit for each of the first 32 in which the window is open */
+	unsigned steps;          /* counted */
+	uint32_t recorded_steps; /* a bit for each of the first 32 in which the window is open */
 	const struct agent_nvtx_view *view;
-	_Atomic uint32_t begun;          /* ranges that were told of */
-	_Atomic uint32_t ended;          /* and whose end was */
+	_Atomic uint32_t begun; /* ranges that were told of */
+	_Atomic uint32_t ended; /* and whose end was */
 	char last_diagnostic[512];
 };
 

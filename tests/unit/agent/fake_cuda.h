@@ -13,24 +13,24 @@
 
 struct fake_cuda {
 	struct ring_session session;
-	_Atomic uint64_t now;             /* core->now() */
-	uint64_t cupti_time;              /* cuptiGetTimestamp() */
-	int refuse_clock;                 /* no time-stamp function is taken */
+	_Atomic uint64_t now; /* core->now() */
+	uint64_t cupti_time;  /* cuptiGetTimestamp() */
+	int refuse_clock;     /* no time-stamp function is taken */
 	uint64_t (*stamp)(void);
-	int kinds[FAKE_KINDS];            /* enabled */
-	int refused_kind;                 /* this one cannot be enabled */
+	int kinds[FAKE_KINDS];                                   /* enabled */
+	int refused_kind;                                        /* this one cannot be enabled */
 	int runtime_calls[FAKE_CALLS], driver_calls[FAKE_CALLS]; /* enabled one by one */
 	int runtime_callbacks[FAKE_CALLS], driver_callbacks[FAKE_CALLS], resource_callbacks[FAKE_CALLS];
 	const char *runtime_names[FAKE_CALLS], *driver_names[FAKE_CALLS]; /* ids are the places */
-	_Atomic size_t dropped;           /* told and reset by the next buffer */
+	_Atomic size_t dropped;                                           /* told and reset by the next buffer */
 	unsigned flushes, forced_flushes;
-	int no_permanent;                 /* core->permanent() fails */
-	int closed;                       /* core->on() */
+	int no_permanent; /* core->permanent() fails */
+	int closed;       /* core->on() */
 	unsigned stacks;
 	uint64_t stack_time;
 	unsigned unified_count;
 	uint32_t unified_kinds[16];
-	int zeroed;                       /* value of the attribute */
+	int zeroed; /* value of the attribute */
 	int thread_ids;
 };
 

@@ -13,9 +13,9 @@ struct seen {
 	uint64_t time;
 	uint32_t color, category;
 	uint64_t payload, range, id, extra, schema, total, counter, value, field;
-	char text[8192];      /* what follows the fixed part, NUL-terminated */
+	char text[8192]; /* what follows the fixed part, NUL-terminated */
 	unsigned text_size;
-	uint64_t string;      /* id of a registered message */
+	uint64_t string; /* id of a registered message */
 };
 
 static inline unsigned nvtx_decode_fixed(const uint64_t *r, struct seen *s)
@@ -32,9 +32,7 @@ static inline unsigned nvtx_decode_fixed(const uint64_t *r, struct seen *s)
 			return sizeof(struct record_nvtx_event);
 		s->range = r[4];
 		return sizeof(struct record_nvtx_range);
-	case RECORD_NVTX_END:
-		s->range = r[2];
-		return sizeof(struct record_nvtx_end);
+	case RECORD_NVTX_END: s->range = r[2]; return sizeof(struct record_nvtx_end);
 	case RECORD_NVTX_BLOB:
 		s->schema = r[2];
 		s->total = r[3];
@@ -48,8 +46,7 @@ static inline unsigned nvtx_decode_fixed(const uint64_t *r, struct seen *s)
 		s->id = r[2];
 		s->extra = r[3];
 		return sizeof(struct record_define);
-	default:
-		return sizeof(struct record_plain);
+	default: return sizeof(struct record_plain);
 	}
 }
 
@@ -86,8 +83,7 @@ static inline void nvtx_decode_short(const uint64_t *r, const struct seen *names
 		*s = names[record_short_which(*r)];
 		if (kind == RECORD_SHORT_PUSH_PAYLOAD)
 			s->payload = r[1];
-		s->type = s->flags || s->color || s->category || s->domain ? RECORD_NVTX_PUSH_EX :
-									     RECORD_NVTX_PUSH;
+		s->type = s->flags || s->color || s->category || s->domain ? RECORD_NVTX_PUSH_EX : RECORD_NVTX_PUSH;
 	}
 	s->level = record_short_level(*r);
 	s->time = record_short_time(*r, agent_now());

@@ -14,8 +14,7 @@ static uint64_t schema(nvtxDomainHandle_t domain)
 	nvtxPayloadSchemaAttr_t attributes = { 0 };
 
 	attributes.fieldMask = NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_NAME | NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_TYPE |
-			       NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_ENTRIES |
-			       NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_NUM_ENTRIES |
+			       NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_ENTRIES | NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_NUM_ENTRIES |
 			       NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_SCHEMA_ID;
 	attributes.name = "unit schema";
 	attributes.type = NVTX_PAYLOAD_SCHEMA_TYPE_STATIC;
@@ -37,7 +36,10 @@ static uint64_t counter(nvtxDomainHandle_t domain)
 
 static void ranges(struct unit_results *ret)
 {
-	struct { int32_t number; const char *text; } data = { 7, "of the payload" };
+	struct {
+		int32_t number;
+		const char *text;
+	} data = { 7, "of the payload" };
 	nvtxPayloadData_t payload[1] = { { ret->schema, sizeof(data), &data } };
 	nvtxEventAttributes_t attributes = { 0 };
 

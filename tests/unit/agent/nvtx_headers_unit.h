@@ -14,8 +14,7 @@ struct unit_results {
 };
 
 /* Attaches this unit to the given entry points and makes a few calls of each kind. */
-__attribute__((visibility("default"))) void unit_in_library(void *attach, void *attach_extension,
-							    struct unit_results *ret);
+__attribute__((visibility("default"))) void unit_in_library(void *attach, void *attach_extension, struct unit_results *ret);
 void unit_in_program(void *attach, void *attach_extension, struct unit_results *ret);
 
 #endif

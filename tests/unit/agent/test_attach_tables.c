@@ -48,8 +48,10 @@ static void protections(void **state)
 
 static void hostile_maps(void **state)
 {
+	/* clang-format off */
 	static const char *const texts[] = { "", "\n", "zz", "1000", "1000-", "1000-2000", "1000-2000 ", "1000-2000 r",
 					     "1000-2000 r--p", "-\n-\n-" };
+	/* clang-format on */
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
@@ -86,8 +88,7 @@ static void contents_of_slots(void **state)
 static int find_c_library(struct dl_phdr_info *info, size_t size, void *context)
 {
 	(void)size;
-	return agent_object_is_c_library(info->dlpi_name) && strstr(info->dlpi_name, "libc.so") &&
-	       agent_object_read(info, context);
+	return agent_object_is_c_library(info->dlpi_name) && strstr(info->dlpi_name, "libc.so") && agent_object_read(info, context);
 }
 
 static void functions_by_version(void **state)
@@ -131,11 +132,8 @@ static void versions_wanted(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(protections),
-		cmocka_unit_test(hostile_maps),
-		cmocka_unit_test(contents_of_slots),
-		cmocka_unit_test(functions_by_version),
-		cmocka_unit_test(versions_wanted),
+		cmocka_unit_test(protections),          cmocka_unit_test(hostile_maps),    cmocka_unit_test(contents_of_slots),
+		cmocka_unit_test(functions_by_version), cmocka_unit_test(versions_wanted),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

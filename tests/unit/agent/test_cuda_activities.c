@@ -49,10 +49,8 @@ static void prepared(void **state)
 
 static void window(void **state)
 {
-	static const int always[] = { CUPTI_KIND_CONCURRENT_KERNEL, CUPTI_KIND_MEMCPY,
-				      CUPTI_KIND_MEMCPY2,	    CUPTI_KIND_MEMSET,
-				      CUPTI_KIND_SYNCHRONIZATION,   CUPTI_KIND_CUDA_EVENT,
-				      CUPTI_KIND_OVERHEAD,	    CUPTI_KIND_JIT,
+	static const int always[] = { CUPTI_KIND_CONCURRENT_KERNEL, CUPTI_KIND_MEMCPY,     CUPTI_KIND_MEMCPY2,  CUPTI_KIND_MEMSET,
+				      CUPTI_KIND_SYNCHRONIZATION,   CUPTI_KIND_CUDA_EVENT, CUPTI_KIND_OVERHEAD, CUPTI_KIND_JIT,
 				      CUPTI_KIND_GRAPH_TRACE };
 
 	(void)state;
@@ -194,16 +192,13 @@ static void streams_and_modules(void **state)
 	assert_int_equal(module->context, 12);
 	assert_int_equal(module->size, 123456);
 	assert_int_equal(module->ended, 0);
-	assert_int_equal(
-		((const struct cuda_wire_module *)(fake_cuda_definition(DEFINE_CUDA_MODULE, 1) + 1))->ended, 1);
+	assert_int_equal(((const struct cuda_wire_module *)(fake_cuda_definition(DEFINE_CUDA_MODULE, 1) + 1))->ended, 1);
 	assert_null(fake_cuda_definition(DEFINE_CUDA_MODULE, 2));
 }
 
 static void graphs(void **state)
 {
-	struct cupti_graph_data data = { .graph = handle(51),
-					 .original_graph = handle(50),
-					 .exec = handle(61) };
+	struct cupti_graph_data data = { .graph = handle(51), .original_graph = handle(50), .exec = handle(61) };
 	static const struct {
 		uint32_t id;
 		unsigned kind;
@@ -230,10 +225,9 @@ static void graphs(void **state)
 
 static void graph_nodes(void **state)
 {
-	struct cupti_graph_data data = { .graph = handle(51),
-					 .node = handle(0x500000001),
-					 .original_node = handle(0x400000001),
-					 .node_type = 0 };
+	struct cupti_graph_data data = {
+		.graph = handle(51), .node = handle(0x500000001), .original_node = handle(0x400000001), .node_type = 0
+	};
 	const struct record_define *define;
 	const struct cuda_wire_node *node;
 
@@ -265,6 +259,7 @@ static void graph_nodes(void **state)
 
 int main(void)
 {
+	/* clang-format off */
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(unified_memory),
 		cmocka_unit_test(managed_memory),
@@ -277,6 +272,7 @@ int main(void)
 		cmocka_unit_test(graphs),
 		cmocka_unit_test(graph_nodes),
 	};
+	/* clang-format on */
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -57,10 +57,8 @@ static void whole_buffer(void **state)
 	while ((record = fake_agent_next(&cursor))) {
 		seen[record_type(*record)]++;
 		if (record_type(*record) == RECORD_CUDA_KERNEL) {
-			assert_int_equal(((const struct record_cuda_kernel *)record)->place.correlation,
-					 seen[RECORD_CUDA_KERNEL]);
-			assert_int_equal(((const struct record_cuda_kernel *)record)->time,
-					 seen[RECORD_CUDA_KERNEL] * 10);
+			assert_int_equal(((const struct record_cuda_kernel *)record)->place.correlation, seen[RECORD_CUDA_KERNEL]);
+			assert_int_equal(((const struct record_cuda_kernel *)record)->time, seen[RECORD_CUDA_KERNEL] * 10);
 		}
 		last = record_type(*record);
 	}
@@ -199,8 +197,7 @@ static void look(const uint64_t *record, void *data)
 
 	found->batches += record_type(*record) == RECORD_CUDA_BATCH;
 	if (record_type(*record) == RECORD_DEFINE && record_flags(*record) == DEFINE_CUDA_LAUNCH)
-		found->launch_of_grid[((const struct cuda_wire_launch *)(define + 1))->grid[0]] =
-			(uint32_t)define->id;
+		found->launch_of_grid[((const struct cuda_wire_launch *)(define + 1))->grid[0]] = (uint32_t)define->id;
 	if (record_type(*record) != RECORD_CUDA_KERNEL)
 		return;
 	assert_in_range(k->place.correlation, 1, THREADS * BUFFERS * EACH);
@@ -230,8 +227,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(whole_buffer), cmocka_unit_test(zeroed_when_reused),
-		cmocka_unit_test(bounded),	cmocka_unit_test(old_versions_get_small_ones),
-		cmocka_unit_test(cut_off),	cmocka_unit_test(several_threads),
+		cmocka_unit_test(bounded),      cmocka_unit_test(old_versions_get_small_ones),
+		cmocka_unit_test(cut_off),      cmocka_unit_test(several_threads),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -37,8 +37,7 @@ static void names_without_versions(void **state)
 	}
 }
 
-static void check(enum cuda_api_class class, const char *name, enum cuda_call_choice choice,
-		  enum ring_cuda_call kind)
+static void check(enum cuda_api_class class, const char *name, enum cuda_call_choice choice, enum ring_cuda_call kind)
 {
 	enum ring_cuda_call found;
 
@@ -75,16 +74,16 @@ static void choices(void **state)
 		"cudaEventElapsedTime_v3020",
 		"cudaGraphGetNodes_v10000",
 	};
-	static const char *const launches[] = {
-		"cudaLaunchKernel_v7000",     "cudaLaunchKernel_ptsz_v7000",
-		"cudaLaunchKernelExC_v11060", "cudaLaunchCooperativeKernel_v9000",
-		"cudaGraphLaunch_v10000",     "cudaLaunch_v3020"
-	};
+	static const char *const launches[] = { "cudaLaunchKernel_v7000",     "cudaLaunchKernel_ptsz_v7000",
+						"cudaLaunchKernelExC_v11060", "cudaLaunchCooperativeKernel_v9000",
+						"cudaGraphLaunch_v10000",     "cudaLaunch_v3020" };
+	/* clang-format off */
 	static const char *const boring_driver[] = {
 		"cuCtxGetCurrent",     "cuCtxSetCurrent", "cuGetProcAddress_v2",	 "cuDeviceGetAttribute",
 		"cuFuncGetAttribute",  "cuEventQuery",	  "cuStreamIsCapturing",	 "cuModuleGetFunction",
 		"cuCtxPushCurrent_v2", "cuMemGetInfo_v2", "cuOccupancyMaxActiveClusters"
 	};
+	/* clang-format on */
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(boring) / sizeof(boring[0]); i++)
@@ -106,21 +105,12 @@ static void choices(void **state)
 	check(CUDA_CLASS_RUNTIME, "cudaDeviceSynchronize_v3020", CUDA_CALL_ALWAYS, RING_CUDA_CALL_SYNC);
 	check(CUDA_CLASS_RUNTIME, "cudaEventRecordWithFlags_v11010", CUDA_CALL_ALWAYS, RING_CUDA_CALL_OTHER);
 	check(CUDA_CLASS_RUNTIME, "cudaProfilerStart_v4000", CUDA_CALL_ALWAYS, RING_CUDA_CALL_KINDS);
-	check(CUDA_CLASS_RUNTIME, "cudaGraphInstantiateWithFlags_v11040", CUDA_CALL_ALWAYS,
-	      RING_CUDA_CALL_OTHER);
+	check(CUDA_CLASS_RUNTIME, "cudaGraphInstantiateWithFlags_v11040", CUDA_CALL_ALWAYS, RING_CUDA_CALL_OTHER);
 	/* Of the other class. */
 	check(CUDA_CLASS_DRIVER, "cudaLaunchKernel_v7000", CUDA_CALL_ON_REQUEST, 0);
 }
 
-enum {
-	LAUNCH = 5,
-	GET_DEVICE = 6,
-	MALLOC = 7,
-	DRIVER_LAUNCH = 9,
-	KERNEL_NAME = 10,
-	SYNCHRONIZE = 11,
-	PROFILER = 12
-};
+enum { LAUNCH = 5, GET_DEVICE = 6, MALLOC = 7, DRIVER_LAUNCH = 9, KERNEL_NAME = 10, SYNCHRONIZE = 11, PROFILER = 12 };
 
 static void prepare(uint32_t version, uint32_t flags)
 {
@@ -284,8 +274,7 @@ static void stacks_of_long_calls(void **state)
 	fake_cuda.closed = 0;
 	/* The records say for which calls to look. */
 	deliver(CUPTI_KIND_RUNTIME, LAUNCH, 21);
-	assert_int_equal(record_flags(((const struct record_cuda_api *)fake_cuda_only(RECORD_CUDA_API))->head),
-			 CUDA_API_STACK);
+	assert_int_equal(record_flags(((const struct record_cuda_api *)fake_cuda_only(RECORD_CUDA_API))->head), CUDA_API_STACK);
 	cuda_activities_close();
 	assert_int_equal(fake_cuda.runtime_callbacks[LAUNCH], 0);
 }
@@ -321,6 +310,7 @@ static void stack_without_a_beginning(void **state)
 
 int main(void)
 {
+	/* clang-format off */
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(names_without_versions), cmocka_unit_test(choices),
 		cmocka_unit_test(chosen_one_by_one),	  cmocka_unit_test(all_of_them),
@@ -328,6 +318,7 @@ int main(void)
 		cmocka_unit_test(stacks_of_long_calls),	  cmocka_unit_test(stack_without_a_beginning),
 		cmocka_unit_test(callbacks_of_others),
 	};
+	/* clang-format on */
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -34,8 +34,7 @@ static void stamps_are_ours(void **state)
 	assert_int_equal(define->id, CUDA_CLOCK_SESSION);
 	assert_int_equal(clock->cupti, 130001);
 	assert_int_equal(clock->error, 0);
-	assert_string_equal(fake_cuda_text(define, sizeof(*define) + sizeof(*clock)),
-			    "/somewhere/libcupti.so.13");
+	assert_string_equal(fake_cuda_text(define, sizeof(*define) + sizeof(*clock)), "/somewhere/libcupti.so.13");
 	/* Nothing is compared, nothing more to say. */
 	cuda_clock_compare();
 	cuda_clock_tell();
@@ -54,8 +53,7 @@ static void clock_is_given_back(void **state)
 	cuda_activities_release();
 	clock_gettime(CLOCK_REALTIME, &now);
 	stamp = fake_cuda.stamp();
-	assert_in_range(stamp, (uint64_t)now.tv_sec * 1000000000u,
-			(uint64_t)now.tv_sec * 1000000000u + 60000000000u);
+	assert_in_range(stamp, (uint64_t)now.tv_sec * 1000000000u, (uint64_t)now.tv_sec * 1000000000u + 60000000000u);
 }
 
 /* 2.1 ticks a nanosecond; after the tenth second the other clock is slewed by 500 ppm. */
@@ -104,7 +102,7 @@ static void odd_pairs(void **state)
 	assert_int_equal(cuda_clock_ticks(&fit, 1010), 50010);
 	assert_int_equal(cuda_clock_ticks(&fit, 990), 49990);
 	cuda_clock_add(&fit, (struct cuda_clock_pair){ 1000, 60000 }); /* stood still */
-	cuda_clock_add(&fit, (struct cuda_clock_pair){ 900, 61000 }); /* set back */
+	cuda_clock_add(&fit, (struct cuda_clock_pair){ 900, 61000 });  /* set back */
 	assert_int_equal(fit.count, 1);
 	cuda_clock_add(&fit, (struct cuda_clock_pair){ 2000, 52000 });
 	assert_int_equal(fit.count, 2);
@@ -134,8 +132,7 @@ static void fitted(void **state)
 		cuda_clock_compare();
 	}
 	cuda_clock_get(&fit);
-	assert_in_range(cuda_clock_ticks(&fit, 1000000 + 5500000), 5500000 * 21 / 10 - 30,
-			5500000 * 21 / 10 + 30);
+	assert_in_range(cuda_clock_ticks(&fit, 1000000 + 5500000), 5500000 * 21 / 10 - 30, 5500000 * 21 / 10 + 30);
 	cuda_clock_tell();
 	define = fake_cuda_definition(DEFINE_CUDA_CLOCK, 1);
 	assert_non_null(define);

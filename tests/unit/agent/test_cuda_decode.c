@@ -44,8 +44,7 @@ static void decode(uint32_t version, const void *record, size_t size)
 	assert_int_equal(decoding.unknown, 0);
 }
 
-static void check_place(const struct cuda_place *place, uint32_t device, uint32_t context, uint32_t stream,
-			uint32_t correlation)
+static void check_place(const struct cuda_place *place, uint32_t device, uint32_t context, uint32_t stream, uint32_t correlation)
 {
 	assert_int_equal(place->device, device);
 	assert_int_equal(place->context, context);
@@ -181,9 +180,7 @@ static void kernel_of_13(void **state)
 
 static void kernel_without_extras(void **state)
 {
-	struct cupti_kernel kernel = {
-		.kind = CUPTI_KIND_CONCURRENT_KERNEL, .name = "_Z5plainv", .graph = 12, .carveout = 3
-	};
+	struct cupti_kernel kernel = { .kind = CUPTI_KIND_CONCURRENT_KERNEL, .name = "_Z5plainv", .graph = 12, .carveout = 3 };
 	const struct record_cuda_kernel *k;
 
 	(void)state;
@@ -192,9 +189,7 @@ static void kernel_without_extras(void **state)
 	assert_int_equal(k->time, 0);
 	assert_int_equal(k->graph.node, 0);
 	assert_int_equal(k->graph.graph, 0);
-	assert_int_equal(
-		((const struct cuda_wire_launch *)(fake_cuda_definition(DEFINE_CUDA_LAUNCH, 0) + 1))->carveout,
-		0xff);
+	assert_int_equal(((const struct cuda_wire_launch *)(fake_cuda_definition(DEFINE_CUDA_LAUNCH, 0) + 1))->carveout, 0xff);
 }
 
 static void copies(void **state)
@@ -391,8 +386,7 @@ static void overhead(void **state)
 	assert_int_equal(r->tid, 1001);
 	assert_int_equal(r->correlation, 0);
 	decode(CUPTI_12_2, &o, sizeof(o));
-	assert_int_equal(
-		((const struct record_cuda_overhead *)fake_cuda_only(RECORD_CUDA_OVERHEAD))->correlation, 104);
+	assert_int_equal(((const struct record_cuda_overhead *)fake_cuda_only(RECORD_CUDA_OVERHEAD))->correlation, 104);
 	o.object_kind = 5; /* a stream */
 	decode(CUPTI_12_2, &o, sizeof(o));
 	assert_int_equal(((const struct record_cuda_overhead *)fake_cuda_only(RECORD_CUDA_OVERHEAD))->tid, 0);
@@ -627,16 +621,10 @@ static void device(void **state)
 
 static void contexts_and_streams(void **state)
 {
-	struct cupti_context c = { .kind = CUPTI_KIND_CONTEXT,
-				   .context = 4,
-				   .device = 1,
-				   .null_stream = 7,
-				   .parent = 3,
-				   .green = 1,
-				   .sm_count = 16 };
-	struct cupti_stream t = {
-		.kind = CUPTI_KIND_STREAM, .context = 4, .stream = 18, .priority = (uint32_t)-5, .flag = 2
+	struct cupti_context c = {
+		.kind = CUPTI_KIND_CONTEXT, .context = 4, .device = 1, .null_stream = 7, .parent = 3, .green = 1, .sm_count = 16
 	};
+	struct cupti_stream t = { .kind = CUPTI_KIND_STREAM, .context = 4, .stream = 18, .priority = (uint32_t)-5, .flag = 2 };
 	const struct record_define *r;
 	const struct cuda_wire_context *w;
 	const struct cuda_wire_stream *v;
@@ -658,9 +646,7 @@ static void contexts_and_streams(void **state)
 	c.green = 0;
 	c.parent = (uint32_t)CUPTI_NO_VALUE;
 	decode(CUPTI_12_4, &c, sizeof(c));
-	assert_int_equal(
-		((const struct cuda_wire_context *)(fake_cuda_definition(DEFINE_CUDA_CONTEXT, 0) + 1))->parent,
-		0);
+	assert_int_equal(((const struct cuda_wire_context *)(fake_cuda_definition(DEFINE_CUDA_CONTEXT, 0) + 1))->parent, 0);
 	decode(CUPTI_11_8, &t, sizeof(t));
 	r = fake_cuda_definition(DEFINE_CUDA_STREAM, 0);
 	v = (const void *)(r + 1);

@@ -55,9 +55,7 @@ static void other_name_at_the_same_place(void **state)
 	strcpy(place, "_Z5after");
 	assert_true(cuda_function_number(place) != after);
 	assert_int_equal(definitions(DEFINE_CUDA_FUNCTION), 3);
-	assert_string_equal(fake_cuda_text(fake_cuda_definition(DEFINE_CUDA_FUNCTION, 1),
-					   sizeof(struct record_define)),
-			    "_Z5afterv");
+	assert_string_equal(fake_cuda_text(fake_cuda_definition(DEFINE_CUDA_FUNCTION, 1), sizeof(struct record_define)), "_Z5afterv");
 }
 
 /* Longer than a record: cut, but names that differ behind that are two. */

@@ -59,15 +59,17 @@ static void warm_up(void **state)
 		uint32_t correlation;
 		unsigned call, work;
 	} cases[] = {
-		{ 999, 50, 1, 1 },  { 1000, 51, 0, 0 }, { 1500, 52, 0, 0 }, { 1999, 53, 0, 0 },
-		{ 1200, 49, 0, 1 }, { 1200, 50, 0, 1 }, { 1200, 0, 0, 0 },  { 2000, 54, 1, 1 }, { 2000, 53, 1, 1 },
+		{ 999, 50, 1, 1 },  { 1000, 51, 0, 0 }, { 1500, 52, 0, 0 }, { 1999, 53, 0, 0 }, { 1200, 49, 0, 1 },
+		{ 1200, 50, 0, 1 }, { 1200, 0, 0, 0 },  { 2000, 54, 1, 1 }, { 2000, 53, 1, 1 },
 	};
 
 	(void)state;
 	for (unsigned i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		uint64_t at = cases[i].start, end = at + 5;
 		uint32_t c = cases[i].correlation ? 5000 + cases[i].correlation : 0;
-		struct cupti_kernel kernel = { .kind = CUPTI_KIND_CONCURRENT_KERNEL, .start = at, .end = end, .correlation = c, .name = "k" };
+		struct cupti_kernel kernel = {
+			.kind = CUPTI_KIND_CONCURRENT_KERNEL, .start = at, .end = end, .correlation = c, .name = "k"
+		};
 		struct cupti_memcpy copy = { .kind = CUPTI_KIND_MEMCPY, .start = at, .end = end, .correlation = c };
 		struct cupti_memcpy2 peer = { .kind = CUPTI_KIND_MEMCPY2, .start = at, .end = end, .correlation = c };
 		struct cupti_memset set = { .kind = CUPTI_KIND_MEMSET, .start = at, .end = end, .correlation = c };
@@ -91,8 +93,7 @@ static void warm_up(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(warm_up),
-		cmocka_unit_test(windows), /* correlations go on from here */
+		cmocka_unit_test(warm_up), cmocka_unit_test(windows), /* correlations go on from here */
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

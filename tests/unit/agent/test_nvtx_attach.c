@@ -123,8 +123,7 @@ static void extensions_are_filled(void **state)
 {
 	intptr_t functions[63] = { 0 };
 	struct nvtx_segment segment = { 0, 63, functions };
-	struct nvtx_module_info info = { 3, sizeof(info), NVTX_EXTENSION_PAYLOAD, 0x104, 1, &segment,
-					 NULL, NULL };
+	struct nvtx_module_info info = { 3, sizeof(info), NVTX_EXTENSION_PAYLOAD, 0x104, 1, &segment, NULL, NULL };
 
 	(void)state;
 	assert_int_equal(InitializeInjectionNvtxExtension(&info), 1);
@@ -170,9 +169,10 @@ static void *work(void *data)
 {
 	static const struct nvtx_schema_entry entry = { .type = NVTX_TYPE_INT64 };
 	struct nvtx_schema_attributes schema = {
-		.fields = NVTX_SCHEMA_HAS_TYPE | NVTX_SCHEMA_HAS_ENTRIES | NVTX_SCHEMA_HAS_ENTRY_COUNT |
-			  NVTX_SCHEMA_HAS_ID,
-		.type = NVTX_SCHEMA_STATIC, .entries = &entry, .entry_count = 1,
+		.fields = NVTX_SCHEMA_HAS_TYPE | NVTX_SCHEMA_HAS_ENTRIES | NVTX_SCHEMA_HAS_ENTRY_COUNT | NVTX_SCHEMA_HAS_ID,
+		.type = NVTX_SCHEMA_STATIC,
+		.entries = &entry,
+		.entry_count = 1,
 		.id = NVTX_ID_STATIC_START + 1000,
 	};
 	struct worker *worker = data;

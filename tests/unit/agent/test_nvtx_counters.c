@@ -35,8 +35,9 @@ static double real_of(uint64_t bits)
 
 static uint64_t register_counter(uint64_t schema, const struct nvtx_semantics *semantics)
 {
-	struct nvtx_counter_attributes a = { .struct_size = sizeof(a), .schema = schema, .name = "speed",
-					     .description = "of light", .semantics = semantics };
+	struct nvtx_counter_attributes a = {
+		.struct_size = sizeof(a), .schema = schema, .name = "speed", .description = "of light", .semantics = semantics
+	};
 
 	return nvtx_counter_register(NULL, &a);
 }
@@ -71,8 +72,7 @@ static void single_samples(void **state)
 
 static void ids_static_and_dynamic(void **state)
 {
-	struct nvtx_counter_attributes a = { .struct_size = sizeof(a), .schema = NVTX_TYPE_INT64,
-					     .id = NVTX_ID_STATIC_START + 3 };
+	struct nvtx_counter_attributes a = { .struct_size = sizeof(a), .schema = NVTX_TYPE_INT64, .id = NVTX_ID_STATIC_START + 3 };
 	const void *cursor = NULL;
 	struct seen seen;
 
@@ -89,6 +89,7 @@ static void ids_static_and_dynamic(void **state)
 
 static void samples_of_every_number(void **state)
 {
+	/* clang-format off */
 	static const struct { uint64_t type; uint64_t bits; int real; int64_t integer; double value; } cases[] = {
 		{ NVTX_TYPE_INT8, 0xfe, 0, -2, 0 },
 		{ NVTX_TYPE_UINT8, 0xfe, 0, 254, 0 },
@@ -102,6 +103,7 @@ static void samples_of_every_number(void **state)
 		{ NVTX_TYPE_BF16, 0x3fc0, 1, 0, 1.5 },
 		{ NVTX_TYPE_DOUBLE, 0x4004000000000000, 1, 0, 2.5 },
 	};
+	/* clang-format on */
 	const void *cursor = NULL;
 
 	(void)state;
@@ -136,7 +138,9 @@ static uint64_t register_group(const struct nvtx_semantics *semantics)
 {
 	struct nvtx_schema_attributes a = {
 		.fields = NVTX_SCHEMA_HAS_TYPE | NVTX_SCHEMA_HAS_ENTRIES | NVTX_SCHEMA_HAS_ENTRY_COUNT,
-		.type = NVTX_SCHEMA_STATIC, .entries = group_entries, .entry_count = COUNT(group_entries),
+		.type = NVTX_SCHEMA_STATIC,
+		.entries = group_entries,
+		.entry_count = COUNT(group_entries),
 	};
 
 	return register_counter(nvtx_schema_register(NULL, &a), semantics);

@@ -40,8 +40,9 @@ static void expect_end(const void **cursor)
 
 static struct nvtx_attributes with_text(const char *text)
 {
-	return (struct nvtx_attributes){ .version = 3, .size = sizeof(struct nvtx_attributes),
-					 .message_type = NVTX_MESSAGE_ASCII, .message.ascii = text };
+	return (struct nvtx_attributes){
+		.version = 3, .size = sizeof(struct nvtx_attributes), .message_type = NVTX_MESSAGE_ASCII, .message.ascii = text
+	};
 }
 
 static void push_and_pop_return_levels(void **state)
@@ -177,7 +178,10 @@ static void attributes_reach_the_record(void **state)
 
 static void every_scalar_payload(void **state)
 {
-	static const struct { int32_t type; uint64_t given, kept; } cases[] = {
+	static const struct {
+		int32_t type;
+		uint64_t given, kept;
+	} cases[] = {
 		{ NVTX_PAYLOAD_UINT64, 0xfedcba9876543210u, 0xfedcba9876543210u },
 		{ NVTX_PAYLOAD_INT64, (uint64_t)-7, (uint64_t)-7 },
 		{ NVTX_PAYLOAD_UINT32, 0xdeadbeef00000005u, 5 },

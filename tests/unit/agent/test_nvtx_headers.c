@@ -16,11 +16,10 @@
 #include "nvtx_headers_unit.h"
 
 /* Every function stands where the headers look for it. */
-#define NVTX_CALL(module, index, name, result, function, arguments)                       \
-	_Static_assert(NVTX_CBID_##module##_##name == index, #name);                         \
+#define NVTX_CALL(module, index, name, result, function, arguments) \
+	_Static_assert(NVTX_CBID_##module##_##name == index, #name); \
 	_Static_assert(NVTX_CB_MODULE_##module == (int)NVTX_MODULE_##module, #module);
-#define NVTX_EXTENSION_CALL(extension, index, name, result, function, arguments) \
-	_Static_assert(NVTX3EXT_CBID_nvtx##name == index, #name);
+#define NVTX_EXTENSION_CALL(extension, index, name, result, function, arguments) _Static_assert(NVTX3EXT_CBID_nvtx##name == index, #name);
 #include "agent/nvtx/calls.def"
 #undef NVTX_CALL
 #undef NVTX_EXTENSION_CALL
@@ -51,7 +50,7 @@ _Static_assert((int)NVTX_TIME_TSC == NVTX_TIMESTAMP_TYPE_CPU_TSC, "clocks");
 _Static_assert(NVTX_SEMANTICS_TIME == NVTX_SEMANTIC_ID_TIME_V1, "semantics");
 
 #define SAME_SIZE(ours, theirs) _Static_assert(sizeof(struct ours) == sizeof(theirs), #theirs)
-#define SAME_PLACE(ours, member, theirs, their_member)                                         \
+#define SAME_PLACE(ours, member, theirs, their_member) \
 	_Static_assert(offsetof(struct ours, member) == offsetof(theirs, their_member), #their_member)
 
 SAME_SIZE(nvtx_attributes, nvtxEventAttributes_t);
@@ -93,8 +92,8 @@ SAME_SIZE(nvtx_semantics_time, nvtxSemanticsTime_t);
 static void all_functions_are_there(void **state)
 {
 	static const int sizes[NVTX_MODULE_COUNT] = {
-		[NVTX_MODULE_CORE] = NVTX_CBID_CORE_SIZE, [NVTX_MODULE_CORE2] = NVTX_CBID_CORE2_SIZE,
-		[NVTX_MODULE_CUDA] = NVTX_CBID_CUDA_SIZE, [NVTX_MODULE_CUDART] = NVTX_CBID_CUDART_SIZE,
+		[NVTX_MODULE_CORE] = NVTX_CBID_CORE_SIZE,     [NVTX_MODULE_CORE2] = NVTX_CBID_CORE2_SIZE,
+		[NVTX_MODULE_CUDA] = NVTX_CBID_CUDA_SIZE,     [NVTX_MODULE_CUDART] = NVTX_CBID_CUDART_SIZE,
 		[NVTX_MODULE_OPENCL] = NVTX_CBID_OPENCL_SIZE, [NVTX_MODULE_SYNC] = NVTX_CBID_SYNC_SIZE,
 	};
 	int counts[NVTX_MODULE_COUNT] = { 0 };

@@ -104,8 +104,7 @@ static void one_handle_per_string_and_domain(void **state)
 static void registered_message_is_an_id(void **state)
 {
 	struct nvtx_string *string = nvtx_register_string_a(NULL, "registered");
-	struct nvtx_attributes a = { .version = 3, .size = sizeof(a),
-				     .message_type = NVTX_MESSAGE_REGISTERED, .message.string = string };
+	struct nvtx_attributes a = { .version = 3, .size = sizeof(a), .message_type = NVTX_MESSAGE_REGISTERED, .message.string = string };
 	const void *cursor = NULL;
 	struct seen seen = { .type = 0 };
 
@@ -161,9 +160,12 @@ static void names_are_kept_outside_the_window(void **state)
 static void resources_have_handle_and_name(void **state)
 {
 	struct nvtx_string *string = nvtx_register_string_a(NULL, "by handle");
-	struct nvtx_resource_attributes a = { .version = 3, .size = sizeof(a), .identifier_type = 0x10001,
+	struct nvtx_resource_attributes a = { .version = 3,
+					      .size = sizeof(a),
+					      .identifier_type = 0x10001,
 					      .identifier = 0xabcdef,
-					      .message_type = NVTX_MESSAGE_ASCII, .message.ascii = "a mutex" };
+					      .message_type = NVTX_MESSAGE_ASCII,
+					      .message.ascii = "a mutex" };
 	struct nvtx_resource *one, *two;
 	const void *cursor = NULL;
 	uint64_t identifier;
@@ -242,10 +244,9 @@ static void cuda_and_opencl_objects(void **state)
 
 static void synchronisation_objects(void **state)
 {
-	static const char *const names[] = { "my lock: acquire", "my lock: acquire failed",
-					     "my lock: acquire", "my lock: acquired", "my lock: releasing" };
-	struct nvtx_sync_attributes a = { .version = 3, .size = sizeof(a),
-					  .message_type = NVTX_MESSAGE_ASCII, .message.ascii = "my lock" };
+	static const char *const names[] = { "my lock: acquire", "my lock: acquire failed", "my lock: acquire", "my lock: acquired",
+					     "my lock: releasing" };
+	struct nvtx_sync_attributes a = { .version = 3, .size = sizeof(a), .message_type = NVTX_MESSAGE_ASCII, .message.ascii = "my lock" };
 	struct nvtx_domain *domain = nvtx_domain_create_a("of locks");
 	struct nvtx_resource *lock = nvtx_sync_create(domain, &a);
 	const char *texts[8] = { NULL };

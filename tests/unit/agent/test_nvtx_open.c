@@ -228,7 +228,8 @@ static void calls(void **state)
 	attributes.message.string = intern(domain, "kept");
 	attributes.color_type = NVTX_COLOR_IS_ARGB;
 	attributes.color = 0xff112233;
-	assert_int_equal(((int (*)(struct nvtx_domain *, const struct nvtx_attributes *))slots[NVTX_MODULE_CORE2][4])(domain, &attributes), 0);
+	assert_int_equal(((int (*)(struct nvtx_domain *, const struct nvtx_attributes *))slots[NVTX_MODULE_CORE2][4])(domain, &attributes),
+			 0);
 	assert_int_equal(((int (*)(const wchar_t *))slots[NVTX_MODULE_CORE][10])(L"w\u00efde"), 0);
 	assert_int_equal(((int (*)(const char *))slots[NVTX_MODULE_CORE][9])("plain"), 1);
 	attributes.size = 4; /* nothing of it */
@@ -258,12 +259,14 @@ static void of_process(void **state)
 
 int main(void)
 {
+	/* clang-format off */
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(nested, reset),	  cmocka_unit_test_setup(domains, reset), cmocka_unit_test_setup(deep, reset),
 		cmocka_unit_test_setup(long_name, reset), cmocka_unit_test_setup(threads, reset), cmocka_unit_test_setup(started, reset),
 		cmocka_unit_test_setup(names, reset),	  cmocka_unit_test_setup(of_process, reset),
 		cmocka_unit_test_setup(calls, reset),
 	};
+	/* clang-format on */
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -30,7 +30,9 @@ static struct nvtx_schema_attributes schema_of(const struct nvtx_schema_entry *e
 {
 	return (struct nvtx_schema_attributes){
 		.fields = NVTX_SCHEMA_HAS_TYPE | NVTX_SCHEMA_HAS_ENTRIES | NVTX_SCHEMA_HAS_ENTRY_COUNT,
-		.type = NVTX_SCHEMA_STATIC, .entries = entries, .entry_count = count,
+		.type = NVTX_SCHEMA_STATIC,
+		.entries = entries,
+		.entry_count = count,
 	};
 }
 
@@ -136,8 +138,9 @@ static void long_schema_comes_in_pieces(void **state)
 static void enumeration_is_described(void **state)
 {
 	static const struct nvtx_enum_entry entries[] = { { "zero", 0, 0 }, { "bit", 4, 1 } };
-	struct nvtx_enum_attributes a = { .fields = ~0ull, .name = "my enum", .entries = entries,
-					  .entry_count = 2, .size = 4, .id = NVTX_ID_STATIC_START + 9 };
+	struct nvtx_enum_attributes a = {
+		.fields = ~0ull, .name = "my enum", .entries = entries, .entry_count = 2, .size = 4, .id = NVTX_ID_STATIC_START + 9
+	};
 	struct nvtx_wire_enum_entry wire[2];
 	struct nvtx_wire_enum head;
 	const void *cursor = NULL;
@@ -197,10 +200,13 @@ static void payload_precedes_its_event(void **state)
 	struct nvtx_schema_attributes schema = schema_of(entries, COUNT(entries));
 	struct collective data = { 0x1234567890, 4096, 7 };
 	struct nvtx_payload payload = { NVTX_ID_STATIC_START + 77, sizeof(data), &data };
-	struct nvtx_attributes a = { .version = 3, .size = sizeof(a), .payload_count = 1,
+	struct nvtx_attributes a = { .version = 3,
+				     .size = sizeof(a),
+				     .payload_count = 1,
 				     .payload_type = NVTX_PAYLOAD_IS_EXTENDED,
 				     .payload = (uint64_t)(uintptr_t)&payload,
-				     .message_type = NVTX_MESSAGE_ASCII, .message.ascii = "ncclAllReduce" };
+				     .message_type = NVTX_MESSAGE_ASCII,
+				     .message.ascii = "ncclAllReduce" };
 	const void *cursor = NULL;
 	struct seen blob, event;
 
@@ -308,9 +314,11 @@ static void check_pointers(const struct seen *blob, const struct with_pointers *
 static void pointers_are_followed(void **state)
 {
 	uint64_t schema = register_with_pointers();
+	/* clang-format off */
 	struct with_pointers data = { .text = "pointed to", .number = 99, .fixed = "inline",
 				      .registered = nvtx_register_string_a(NULL, "a handle"),
 				      .color = 0xff00ff00, .category = 12, .message = "the message" };
+	/* clang-format on */
 	struct nvtx_payload payload = { schema, SIZE_MAX, &data };
 	const void *cursor = NULL;
 	struct seen blob, event;
@@ -330,9 +338,12 @@ static void pointers_are_followed(void **state)
 
 static void nested_schema_is_followed(void **state)
 {
-	struct outer { uint32_t before; struct with_pointers inner; } data = {
-		1, { .text = "inner text", .number = 5, .message = "inner message",
-		     .registered = nvtx_register_string_a(NULL, "nested") } };
+	struct outer {
+		uint32_t before;
+		struct with_pointers inner;
+	} data = {
+		1, { .text = "inner text", .number = 5, .message = "inner message", .registered = nvtx_register_string_a(NULL, "nested") }
+	};
 	struct nvtx_schema_entry entries[2] = { { .type = NVTX_TYPE_UINT32 } };
 	struct nvtx_schema_attributes a = schema_of(entries, 2);
 	struct nvtx_payload payload = { .size = sizeof(data), .data = &data };
@@ -356,8 +367,7 @@ static void nested_schema_is_followed(void **state)
 
 static void unions_are_stored_as_they_are(void **state)
 {
-	static const struct nvtx_schema_entry entries[] = { { .type = NVTX_TYPE_TEXT },
-							    { .type = NVTX_TYPE_UINT64 } };
+	static const struct nvtx_schema_entry entries[] = { { .type = NVTX_TYPE_TEXT }, { .type = NVTX_TYPE_UINT64 } };
 	struct nvtx_schema_attributes a = schema_of(entries, 2);
 	uint64_t data = 0x1122334455667788;
 	struct nvtx_payload payload = { .size = SIZE_MAX, .data = &data };
@@ -378,8 +388,10 @@ static void unions_are_stored_as_they_are(void **state)
 static void several_payloads_and_ends(void **state)
 {
 	uint32_t one = 1, two = 2;
-	struct nvtx_payload payloads[] = { { NVTX_TYPE_UINT32, 4, &one }, { NVTX_TYPE_TEXT, SIZE_MAX, "label" },
-					   { NVTX_TYPE_UINT32, SIZE_MAX, &two }, { 1023, SIZE_MAX, &two },
+	struct nvtx_payload payloads[] = { { NVTX_TYPE_UINT32, 4, &one },
+					   { NVTX_TYPE_TEXT, SIZE_MAX, "label" },
+					   { NVTX_TYPE_UINT32, SIZE_MAX, &two },
+					   { 1023, SIZE_MAX, &two },
 					   { 1023, 8, NULL } };
 	const void *cursor = NULL;
 	struct seen seen;

@@ -72,8 +72,9 @@ static void told(char *text, size_t size)
 
 static struct nvtx_attributes with_text(const char *text)
 {
-	return (struct nvtx_attributes){ .version = 3, .size = sizeof(struct nvtx_attributes),
-					 .message_type = NVTX_MESSAGE_ASCII, .message.ascii = text };
+	return (struct nvtx_attributes){
+		.version = 3, .size = sizeof(struct nvtx_attributes), .message_type = NVTX_MESSAGE_ASCII, .message.ascii = text
+	};
 }
 
 static void push_opens_and_pop_closes(void **state)
@@ -306,7 +307,8 @@ static void every_begin_is_a_step(void **state)
 static void numbers_behind_the_name(void **state)
 {
 	static const char *const steps[] = { "step", "step12", "step 12", "step_12", "step-1", "step#0", "step:7", "step 000" };
-	static const char *const others[] = { "ste", "steps", "step ", "step #1", "step 1a", "step 1 2", "step_", "step  1", "step.1", "1step", "" };
+	static const char *const others[] = { "ste",   "steps",   "step ",  "step #1", "step 1a", "step 1 2",
+					      "step_", "step  1", "step.1", "1step",   "" };
 	struct nvtx_attributes event = with_text(NULL);
 	wchar_t wide[32];
 

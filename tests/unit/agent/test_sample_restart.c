@@ -139,10 +139,8 @@ static void another_signal_ends_the_call(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(known_calls_begin_anew),
-		cmocka_unit_test(calls_that_did_something_do_not),
-		cmocka_unit_test(unknown_code_is_left_alone),
-		cmocka_unit_test(what_was_no_call_is_left_alone),
+		cmocka_unit_test(known_calls_begin_anew),       cmocka_unit_test(calls_that_did_something_do_not),
+		cmocka_unit_test(unknown_code_is_left_alone),   cmocka_unit_test(what_was_no_call_is_left_alone),
 		cmocka_unit_test(another_signal_ends_the_call),
 	};
 

@@ -95,9 +95,19 @@ static void print_event(const char *call, const void *domain, const struct attri
 	printf("\n");
 }
 
-static void mark(const char *text) { printf("mark %s\n", text); }
-static uint64_t range_start(const char *text) { printf("start %s\n", text); return ++ranges; }
-static void range_end(uint64_t id) { printf("end %d\n", (int)id); }
+static void mark(const char *text)
+{
+	printf("mark %s\n", text);
+}
+static uint64_t range_start(const char *text)
+{
+	printf("start %s\n", text);
+	return ++ranges;
+}
+static void range_end(uint64_t id)
+{
+	printf("end %d\n", (int)id);
+}
 
 static int range_push(const char *text)
 {
@@ -120,18 +130,51 @@ static void name_thread(uint32_t tid, const char *name)
 	printf("thread %s %s\n", tid == (uint32_t)syscall(SYS_gettid) ? "self" : "other", name);
 }
 
-static void domain_mark(void *d, const struct attributes *a) { print_event("domain mark", d, a); }
-static uint64_t domain_start(void *d, const struct attributes *a) { print_event("domain start", d, a); return ++ranges; }
-static void domain_end(void *d, uint64_t id) { printf("domain end domain=%s %d\n", d ? (char *)d : "default", (int)id); }
-static int domain_push(void *d, const struct attributes *a) { print_event("domain push", d, a); return levels++; }
-static int domain_pop(void *d) { printf("domain pop domain=%s\n", d ? (char *)d : "default"); return --levels; }
-static void domain_category(void *d, uint32_t c, const char *name) { printf("category domain=%s %u %s\n", d ? (char *)d : "default", c, name); }
-static void *domain_string(void *d, const char *text) { printf("register domain=%s %s\n", d ? (char *)d : "default", text); return handle(text); }
-static void *domain_create(const char *name) { printf("create %s\n", name); return handle(name); }
-static void domain_destroy(void *d) { printf("destroy %s\n", (char *)d); }
+static void domain_mark(void *d, const struct attributes *a)
+{
+	print_event("domain mark", d, a);
+}
+static uint64_t domain_start(void *d, const struct attributes *a)
+{
+	print_event("domain start", d, a);
+	return ++ranges;
+}
+static void domain_end(void *d, uint64_t id)
+{
+	printf("domain end domain=%s %d\n", d ? (char *)d : "default", (int)id);
+}
+static int domain_push(void *d, const struct attributes *a)
+{
+	print_event("domain push", d, a);
+	return levels++;
+}
+static int domain_pop(void *d)
+{
+	printf("domain pop domain=%s\n", d ? (char *)d : "default");
+	return --levels;
+}
+static void domain_category(void *d, uint32_t c, const char *name)
+{
+	printf("category domain=%s %u %s\n", d ? (char *)d : "default", c, name);
+}
+static void *domain_string(void *d, const char *text)
+{
+	printf("register domain=%s %s\n", d ? (char *)d : "default", text);
+	return handle(text);
+}
+static void *domain_create(const char *name)
+{
+	printf("create %s\n", name);
+	return handle(name);
+}
+static void domain_destroy(void *d)
+{
+	printf("destroy %s\n", (char *)d);
+}
 
 static void fill(const struct callbacks *callbacks)
 {
+	/* clang-format off */
 	static const struct { int module; unsigned index; function function; } wanted[] = {
 		{ 1, 2, (function)mark }, { 1, 5, (function)range_start }, { 1, 7, (function)range_end },
 		{ 1, 9, (function)range_push }, { 1, 11, (function)range_pop }, { 1, 14, (function)name_thread },
@@ -139,6 +182,7 @@ static void fill(const struct callbacks *callbacks)
 		{ 5, 4, (function)domain_push }, { 5, 5, (function)domain_pop }, { 5, 8, (function)domain_category },
 		{ 5, 10, (function)domain_string }, { 5, 12, (function)domain_create }, { 5, 14, (function)domain_destroy },
 	};
+	/* clang-format on */
 	function **table;
 	unsigned size;
 	size_t i;

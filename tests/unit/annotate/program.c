@@ -44,8 +44,7 @@ static void without_tool(void)
 	errno = 77;
 	printf("push %d", sonde_range_push("nobody"));
 	domain = sonde_domain_create("nobody");
-	printf(" pop %d start %d domain %d errno %d\n", sonde_range_pop(), (int)sonde_range_start("nobody"),
-	       domain != NULL, errno);
+	printf(" pop %d start %d domain %d errno %d\n", sonde_range_pop(), (int)sonde_range_start("nobody"), domain != NULL, errno);
 	sonde_mark("nobody");
 	sonde_name_thread("nobody");
 	sonde_domain_destroy(domain);

@@ -5,6 +5,7 @@
 #ifdef __cplusplus
 extern "C"
 #endif
-void scenario(void);
+	void
+	scenario(void);
 
 #endif

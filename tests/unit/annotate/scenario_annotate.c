@@ -63,7 +63,8 @@ static void named_domain(void)
 #ifdef __cplusplus
 extern "C"
 #endif
-void scenario(void)
+	void
+	scenario(void)
 {
 	default_domain();
 	events_of(SONDE_NVTX_NULL);

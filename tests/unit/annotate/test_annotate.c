@@ -17,43 +17,42 @@ struct fixture {
 	char output[8192];
 };
 
-static const char expected_scenario[] =
-	"init callbacks=16 version=24/3 tables -1 16 9 15 7 16 7 -1\n"
-	"push first\n"
-	"push second\n"
-	"pop\n"
-	"levels 0 1 1pop\n"
-	" 0\n"
-	"mark a mark\n"
-	"start long\n"
-	"end 1\n"
-	"thread self main thread\n"
-	"domain push domain=default v3/48 text=all color1=ff112233 category=7 u64=18446744073709551615\n"
-	"domain mark domain=default v3/48 text=all color1=ff112233 category=7 i64=-5\n"
-	"domain start domain=default v3/48 text=all color1=ff112233 category=7 double=1.5\n"
-	"domain end domain=default 2\n"
-	"register domain=default registered name\n"
-	"domain mark domain=default v3/48 registered=registered name u32=4000000000\n"
-	"domain mark domain=default v3/48 registered=registered name i32=-6\n"
-	"domain mark domain=default v3/48 registered=registered name float=0.25\n"
-	"pop\n"
-	"create library\n"
-	"category domain=library 7 io\n"
-	"domain push domain=library v3/48 text=all color1=ff112233 category=7 u64=18446744073709551615\n"
-	"domain mark domain=library v3/48 text=all color1=ff112233 category=7 i64=-5\n"
-	"domain start domain=library v3/48 text=all color1=ff112233 category=7 double=1.5\n"
-	"domain end domain=library 3\n"
-	"register domain=library registered name\n"
-	"domain mark domain=library v3/48 registered=registered name u32=4000000000\n"
-	"domain mark domain=library v3/48 registered=registered name i32=-6\n"
-	"domain mark domain=library v3/48 registered=registered name float=0.25\n"
-	"domain pop domain=library\n"
-	"domain push domain=library v3/48 text=plain\n"
-	"domain pop domain=library\n"
-	"domain mark domain=library v3/48 text=plain mark\n"
-	"domain start domain=library v3/48 text=plain start\n"
-	"domain end domain=library 4\n"
-	"destroy library\n";
+static const char expected_scenario[] = "init callbacks=16 version=24/3 tables -1 16 9 15 7 16 7 -1\n"
+					"push first\n"
+					"push second\n"
+					"pop\n"
+					"levels 0 1 1pop\n"
+					" 0\n"
+					"mark a mark\n"
+					"start long\n"
+					"end 1\n"
+					"thread self main thread\n"
+					"domain push domain=default v3/48 text=all color1=ff112233 category=7 u64=18446744073709551615\n"
+					"domain mark domain=default v3/48 text=all color1=ff112233 category=7 i64=-5\n"
+					"domain start domain=default v3/48 text=all color1=ff112233 category=7 double=1.5\n"
+					"domain end domain=default 2\n"
+					"register domain=default registered name\n"
+					"domain mark domain=default v3/48 registered=registered name u32=4000000000\n"
+					"domain mark domain=default v3/48 registered=registered name i32=-6\n"
+					"domain mark domain=default v3/48 registered=registered name float=0.25\n"
+					"pop\n"
+					"create library\n"
+					"category domain=library 7 io\n"
+					"domain push domain=library v3/48 text=all color1=ff112233 category=7 u64=18446744073709551615\n"
+					"domain mark domain=library v3/48 text=all color1=ff112233 category=7 i64=-5\n"
+					"domain start domain=library v3/48 text=all color1=ff112233 category=7 double=1.5\n"
+					"domain end domain=library 3\n"
+					"register domain=library registered name\n"
+					"domain mark domain=library v3/48 registered=registered name u32=4000000000\n"
+					"domain mark domain=library v3/48 registered=registered name i32=-6\n"
+					"domain mark domain=library v3/48 registered=registered name float=0.25\n"
+					"domain pop domain=library\n"
+					"domain push domain=library v3/48 text=plain\n"
+					"domain pop domain=library\n"
+					"domain mark domain=library v3/48 text=plain mark\n"
+					"domain start domain=library v3/48 text=plain start\n"
+					"domain end domain=library 4\n"
+					"destroy library\n";
 
 /* Runs `program` with the tool in this mode ("none": without one); its output is in fixture->output. */
 static void run_program(struct fixture *fixture, const char *mode, const char *program)
@@ -64,7 +63,9 @@ static void run_program(struct fixture *fixture, const char *mode, const char *p
 
 	snprintf(command, sizeof(command), "%s%s%s FAKE_TOOL=%s '%s'/%s",
 		 !strcmp(mode, "none") ? "env -u NVTX_INJECTION64_PATH" : "NVTX_INJECTION64_PATH='",
-		 !strcmp(mode, "none") ? "" : !strcmp(mode, "missing") ? "/nowhere" : fixture->folder,
+		 !strcmp(mode, "none")    ? "" :
+		 !strcmp(mode, "missing") ? "/nowhere" :
+					    fixture->folder,
 		 !strcmp(mode, "none") ? "" : "/libfake_tool.so'", mode, fixture->folder, program);
 	pipe = popen(command, "r");
 	assert_non_null(pipe);
@@ -89,9 +90,18 @@ static void check_scenario(struct fixture *fixture, const char *program)
 	assert_string_equal(fixture->output, expected_scenario);
 }
 
-static void scenario_in_c(void **state) { check_scenario(*state, "scenario_c"); }
-static void scenario_in_cpp(void **state) { check_scenario(*state, "scenario_cpp"); }
-static void scenario_through_nvidias_headers(void **state) { check_scenario(*state, "scenario_nvtx"); }
+static void scenario_in_c(void **state)
+{
+	check_scenario(*state, "scenario_c");
+}
+static void scenario_in_cpp(void **state)
+{
+	check_scenario(*state, "scenario_cpp");
+}
+static void scenario_through_nvidias_headers(void **state)
+{
+	check_scenario(*state, "scenario_nvtx");
+}
 
 static void scopes_in_cpp(void **state)
 {
@@ -100,22 +110,21 @@ static void scopes_in_cpp(void **state)
 	if (!is_built(fixture, "scope_cpp"))
 		skip();
 	run_program(fixture, "print", "scope_cpp");
-	assert_string_equal(fixture->output,
-			    "init callbacks=16 version=24/3 tables -1 16 9 15 7 16 7 -1\n"
-			    "create library\n"
-			    "push macro\n"
-			    "domain push domain=library v3/48 text=domain macro\n"
-			    "push first\n"
-			    "domain push domain=library v3/48 text=second\n"
-			    "domain push domain=library v3/48 text=event\n"
-			    "domain pop domain=library\n"
-			    "domain pop domain=library\n"
-			    "pop\n"
-			    "domain pop domain=library\n"
-			    "pop\n"
-			    "push throws\n"
-			    "pop\n"
-			    "mark caught\n");
+	assert_string_equal(fixture->output, "init callbacks=16 version=24/3 tables -1 16 9 15 7 16 7 -1\n"
+					     "create library\n"
+					     "push macro\n"
+					     "domain push domain=library v3/48 text=domain macro\n"
+					     "push first\n"
+					     "domain push domain=library v3/48 text=second\n"
+					     "domain push domain=library v3/48 text=event\n"
+					     "domain pop domain=library\n"
+					     "domain pop domain=library\n"
+					     "pop\n"
+					     "domain pop domain=library\n"
+					     "pop\n"
+					     "push throws\n"
+					     "pop\n"
+					     "mark caught\n");
 }
 
 static void first_call_from_all_threads_is_one_init(void **state)
@@ -139,9 +148,18 @@ static void check_quiet(struct fixture *fixture, const char *mode, const char *b
 	assert_string_equal(fixture->output, expected);
 }
 
-static void no_tool_is_quiet(void **state) { check_quiet(*state, "none", ""); }
-static void missing_tool_is_quiet(void **state) { check_quiet(*state, "missing", ""); }
-static void refusing_tool_is_asked_once(void **state) { check_quiet(*state, "refuse", "refused\n"); }
+static void no_tool_is_quiet(void **state)
+{
+	check_quiet(*state, "none", "");
+}
+static void missing_tool_is_quiet(void **state)
+{
+	check_quiet(*state, "missing", "");
+}
+static void refusing_tool_is_asked_once(void **state)
+{
+	check_quiet(*state, "refuse", "refused\n");
+}
 
 static void child_forked_while_loading_goes_on(void **state)
 {

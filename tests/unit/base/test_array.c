@@ -70,7 +70,9 @@ static void test_reach(void **state)
 /* What cannot be had leaves the array as it was. */
 static void test_refused(void **state)
 {
-	struct { char bytes[4096]; } *items = NULL;
+	struct {
+		char bytes[4096];
+	} *items = NULL;
 	size_t count = 0, cap = 0;
 	uint32_t small = 0;
 
@@ -114,11 +116,8 @@ static void test_list(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_add),
-		cmocka_unit_test(test_room),
-		cmocka_unit_test(test_reach),
-		cmocka_unit_test(test_refused),
-		cmocka_unit_test(test_list),
+		cmocka_unit_test(test_add),     cmocka_unit_test(test_room), cmocka_unit_test(test_reach),
+		cmocka_unit_test(test_refused), cmocka_unit_test(test_list),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

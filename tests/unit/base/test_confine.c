@@ -85,7 +85,9 @@ static int see_sockets(void)
 {
 	confine_plainly(false, false);
 	return REFUSED(socket(AF_INET, SOCK_STREAM, 0)) && REFUSED(socket(AF_UNIX, SOCK_STREAM, 0)) && REFUSED(connect(0, NULL, 0)) &&
-	       REFUSED(bind(0, NULL, 0)) && REFUSED(listen(0, 1)) && REFUSED(accept(0, NULL, NULL)) ? 0 : 1;
+			       REFUSED(bind(0, NULL, 0)) && REFUSED(listen(0, 1)) && REFUSED(accept(0, NULL, NULL)) ?
+		       0 :
+		       1;
 }
 
 static int see_accept(void)
@@ -122,10 +124,14 @@ static int see_processes_and_kernel(void)
 {
 	confine_plainly(false, false);
 	return REFUSED(ptrace(PTRACE_TRACEME, 0, NULL, NULL)) && REFUSED(syscall(SYS_process_vm_readv, getppid(), NULL, 0, NULL, 0, 0)) &&
-	       REFUSED(syscall(425, 1, NULL)) && REFUSED(syscall(SYS_bpf, 0, NULL, 0)) && REFUSED(syscall(SYS_userfaultfd, 0)) &&
-	       REFUSED(syscall(SYS_perf_event_open, NULL, 0, -1, -1, 0)) && REFUSED(syscall(SYS_keyctl, 0, 0)) &&
-	       REFUSED(syscall(SYS_mount, "", "", "", 0, NULL)) && REFUSED(unshare(CLONE_NEWUSER)) && REFUSED(setns(0, 0)) &&
-	       REFUSED(syscall(SYS_clone, CLONE_NEWUSER | SIGCHLD, NULL, NULL, NULL, NULL)) && REFUSED(ioctl(0, TIOCSTI, "x")) ? 0 : 1;
+			       REFUSED(syscall(425, 1, NULL)) && REFUSED(syscall(SYS_bpf, 0, NULL, 0)) &&
+			       REFUSED(syscall(SYS_userfaultfd, 0)) && REFUSED(syscall(SYS_perf_event_open, NULL, 0, -1, -1, 0)) &&
+			       REFUSED(syscall(SYS_keyctl, 0, 0)) && REFUSED(syscall(SYS_mount, "", "", "", 0, NULL)) &&
+			       REFUSED(unshare(CLONE_NEWUSER)) && REFUSED(setns(0, 0)) &&
+			       REFUSED(syscall(SYS_clone, CLONE_NEWUSER | SIGCHLD, NULL, NULL, NULL, NULL)) &&
+			       REFUSED(ioctl(0, TIOCSTI, "x")) ?
+		       0 :
+		       1;
 }
 
 /* A file that may be read keeps its owner, mode, times and attributes. */
@@ -136,10 +142,13 @@ static int see_marks(void)
 
 	confine_plainly(false, false);
 	return REFUSED(chmod(outside, 04755)) && REFUSED(fchmod(file, 04755)) && REFUSED(fchmodat(AT_FDCWD, outside, 04755, 0)) &&
-	       REFUSED(syscall(452, AT_FDCWD, outside, 04755, 0)) && REFUSED(chown(outside, 1, 1)) && REFUSED(fchown(file, 1, 1)) &&
-	       REFUSED(lchown(outside, 1, 1)) && REFUSED(setxattr(outside, "user.a", "b", 1, 0)) && REFUSED(fsetxattr(file, "user.a", "b", 1, 0)) &&
-	       REFUSED(removexattr(outside, "user.a")) && REFUSED(utimensat(AT_FDCWD, outside, times, 0)) &&
-	       REFUSED(ioctl(file, FS_IOC_SETFLAGS, &flags)) ? 0 : 1;
+			       REFUSED(syscall(452, AT_FDCWD, outside, 04755, 0)) && REFUSED(chown(outside, 1, 1)) &&
+			       REFUSED(fchown(file, 1, 1)) && REFUSED(lchown(outside, 1, 1)) &&
+			       REFUSED(setxattr(outside, "user.a", "b", 1, 0)) && REFUSED(fsetxattr(file, "user.a", "b", 1, 0)) &&
+			       REFUSED(removexattr(outside, "user.a")) && REFUSED(utimensat(AT_FDCWD, outside, times, 0)) &&
+			       REFUSED(ioctl(file, FS_IOC_SETFLAGS, &flags)) ?
+		       0 :
+		       1;
 }
 
 /* Another process of the same user may not be ended; one's own children may. */
@@ -244,8 +253,10 @@ static int see_too_many(void)
 static bool have_refused(uint32_t call, uint32_t error)
 {
 	struct sock_filter steps[] = {
-		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)), BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, call, 0, 1),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | error), BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, call, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | error),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
 	};
 	struct sock_fprog filter = { sizeof(steps) / sizeof(steps[0]), steps };
 
@@ -281,7 +292,9 @@ static void check(int (*run)(void), int cannot)
 	assert_int_equal(child_status(run), 0);
 }
 
+/* clang-format off */
 #define CALLS_TEST(name) static void test_##name(void **state) { check(see_##name, NO_SECCOMP); }
+/* clang-format on */
 CALLS_TEST(sockets)
 CALLS_TEST(accept)
 CALLS_TEST(programs)
@@ -314,12 +327,14 @@ static void test_too_many(void **state)
 
 int main(void)
 {
+	/* clang-format off */
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_sockets), cmocka_unit_test(test_accept), cmocka_unit_test(test_programs), cmocka_unit_test(test_allowed_program),
 		cmocka_unit_test(test_processes_and_kernel), cmocka_unit_test(test_other_calls), cmocka_unit_test(test_what_is_left),
 		cmocka_unit_test(test_files), cmocka_unit_test(test_half_a_kernel), cmocka_unit_test(test_folders), cmocka_unit_test(test_signals), cmocka_unit_test(test_marks),
 		cmocka_unit_test(test_too_many),
 	};
+	/* clang-format on */
 
 	return cmocka_run_group_tests(tests, make_folders, remove_folders);
 }

@@ -16,9 +16,11 @@ static bool needs(const char *text)
 
 static void formulas(void **state)
 {
+	/* clang-format off */
 	static const char *const texts[] = { "=1+1", "=cmd|' /C calc'!A0", "+cmd|' /C calc'!A0", "-2+3+cmd|' /C calc'!A0", "-x", "--cmd|' /C calc'!A0", "--f(1)", "----d:'file:///x'#$a.A1", "@SUM(1)",
 					     "\t=1", "\r=1", "\n@f()", "'=1", "''=1", "-E5", "@triton.jit", "+A1", "=!P0 x", "@P1 HYPERLINK(\"x\")",
 					     "@P1 A1+cmd|'/C calc'!A0", "@P1 'a'!A1", "-5|x" };
+	/* clang-format on */
 
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
 		if (!needs(texts[i]))
@@ -27,9 +29,11 @@ static void formulas(void **state)
 
 static void others(void **state)
 {
+	/* clang-format off */
 	static const char *const texts[] = { "", "a", "operator+", "a=b", "-5", "+5", "-1.5e-3", "+1,234.5", "-.5", "-3.2 %", "+12 us", "-inf", "-nan", "-", "+", "--", "--name", "--trace=cuda", "--:step", "----:f(int)", "--domain:step 3",
 					     "'a", "'", "''", "(1, 1, 1)", " =1", "\tx = 1;", "@P0 BRA `(.L_x_1)", "@!P0 ISETP.NE.AND P0, PT, R2, !PT, PT",
 					     "@!UP0 UMOV UR4, 0x1", "@P3 FADD R0, |R1|, -RZ", "@PT BRA 0x10", "@%p1 bra L", "@!%p12 bra L" };
+	/* clang-format on */
 
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
 		if (needs(texts[i]))

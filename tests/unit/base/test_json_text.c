@@ -43,8 +43,8 @@ static void test_bytes_that_are_no_text(void **state)
 {
 	(void)state;
 	EXPECT("\xff", "\"\xef\xbf\xbd\"");
-	EXPECT("a\xe2\x82", "\"a\xef\xbf\xbd\xef\xbf\xbd\"");             /* cut short */
-	EXPECT("\xc0\x80", "\"\xef\xbf\xbd\xef\xbf\xbd\"");               /* longer than need be */
+	EXPECT("a\xe2\x82", "\"a\xef\xbf\xbd\xef\xbf\xbd\"");               /* cut short */
+	EXPECT("\xc0\x80", "\"\xef\xbf\xbd\xef\xbf\xbd\"");                 /* longer than need be */
 	EXPECT("\xed\xa0\x80", "\"\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\""); /* half of a pair */
 	EXPECT("\xf4\x90\x80\x80", "\"\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\"");
 }

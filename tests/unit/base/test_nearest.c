@@ -47,7 +47,8 @@ static void test_hint(void **state)
 	assert_string_equal(hint_for("gpu-metrics", names), " Did you mean --gpu-metrics-devices?");
 	/* So are parts of one; of several the first. */
 	assert_string_equal(hint_for("kern_sum", (const char *const[]){ "osrt_sum", "cuda_gpu_kern_gb_sum", "cuda_gpu_kern_sum",
-									 "nvtx_kern_sum", NULL }), " Did you mean --cuda_gpu_kern_sum?");
+									"nvtx_kern_sum", NULL }),
+			    " Did you mean --cuda_gpu_kern_sum?");
 	/* A letter that is wrong is likelier. */
 	assert_string_equal(hint_for("sum", (const char *const[]){ "osrt_sum", "sun", NULL }), " Did you mean --sun?");
 	/* Nothing in common: no suggestion rather than a silly one. */

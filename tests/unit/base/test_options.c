@@ -24,6 +24,7 @@ struct fields {
 
 #define FIELD(type_, field_) .type = OPTION_##type_, .offset = offsetof(struct fields, field_)
 
+/* clang-format off */
 static const struct option_spec specs[] = {
 	{ .name = "output", .letter = 'o', FIELD(TEXT, output), .aliases = "out|report-name" },
 	{ .name = "force-overwrite", .letter = 'f', FIELD(BOOL, force), .initial = "false" },
@@ -43,6 +44,7 @@ static const struct option_spec specs[] = {
 	{ .name = "gpu-metrics-devices", .type = OPTION_TEXT, .state = OPTION_PLANNED,
 	  .aliases = "gpu-metrics-device" },
 };
+/* clang-format on */
 
 static const struct option_table table = OPTION_TABLE(specs);
 
@@ -61,13 +63,11 @@ static void parse_words(struct parse *p, enum options_order order, const char *c
 	memset(p, 0, sizeof(*p));
 	while (words[argc])
 		argc++;
-	p->result = options_parse(&table, order, argc, (char **)(uintptr_t)words, &p->fields,
-				  &p->parsed, &p->err);
+	p->result = options_parse(&table, order, argc, (char **)(uintptr_t)words, &p->fields, &p->parsed, &p->err);
 }
 
 #define PARSE(p, ...) parse_words(p, OPTIONS_THEN_WORDS, (const char *const[]){ __VA_ARGS__, NULL })
-#define PARSE_MIXED(p, ...) \
-	parse_words(p, OPTIONS_ANYWHERE, (const char *const[]){ __VA_ARGS__, NULL })
+#define PARSE_MIXED(p, ...) parse_words(p, OPTIONS_ANYWHERE, (const char *const[]){ __VA_ARGS__, NULL })
 
 /* The line must be refused, and the sentence must contain `part`. */
 static void assert_refused(struct parse *p, const char *part)
@@ -100,8 +100,8 @@ static void test_defaults(void **state)
 static void test_spellings_of_a_value(void **state)
 {
 	static const char *const lines[][3] = {
-		{ "--output=x y", NULL, NULL }, { "--output", "x y", NULL }, { "-o", "x y", NULL },
-		{ "-ox y", NULL, NULL },        { "-o=x y", NULL, NULL },    { "--out=x y", NULL, NULL },
+		{ "--output=x y", NULL, NULL },   { "--output", "x y", NULL }, { "-o", "x y", NULL },
+		{ "-ox y", NULL, NULL },          { "-o=x y", NULL, NULL },    { "--out=x y", NULL, NULL },
 		{ "--report-name", "x y", NULL },
 	};
 	struct parse p;

@@ -13,11 +13,13 @@
 
 static void test_names(void **state)
 {
+	/* clang-format off */
 	static const char *const secret[] = { "HF_TOKEN", "token", "hf-token", "api_key", "apiKey", "AWS_SECRET_ACCESS_KEY", "db-password", "PGPASSWORD",
 					      "MYSQL_PWD", "github.token", "authToken", "HFToken", "ssh-key", "SLURM_JWT", "GITHUB_TOKEN_2",
 					      "client-secret", "Authorization", "key", NULL };
 	static const char *const plain[] = { "max-tokens", "tokenizer", "TOKENIZERS_PARALLELISM", "num_tokens", "key-padding-mask", "PWD", "monkeys",
 					     "keyframes", "hotkey-capture", "author", "bypass-cache", "kernel-name", "", "---", NULL };
+	/* clang-format on */
 
 	(void)state;
 	for (size_t i = 0; secret[i]; i++)
@@ -30,6 +32,7 @@ static void test_names(void **state)
 
 static void test_values(void **state)
 {
+	/* clang-format off */
 	static const char *const secret[] = { "https://joe:pa55@host/x", "http://0123456789abcdef0123@host", "AKIAIOSFODNN7EXAMPLE",
 					      "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJl", "hf_abcdefghijklmnopqrstuvwxyzABCDEFGH",
 					      "Bearer abcdef0123", "-----BEGIN RSA PRIVATE KEY-----", "x=ghp_abcdefghijklmnopqrst0123456789",
@@ -39,6 +42,7 @@ static void test_values(void **state)
 					     "regex:void cutlass::Kernel2<cutlass_80_simt_sgemm_128x64_8x5>", "_ZN2at6native29vectorized_elementwise_kernelILi4EE",
 					     "/nix/store/0c7j8r5k6n1m4w3x9v2b8z7q5p1l4k6h-glibc-2.37/lib", "expandable_segments:True,max_split_size_mb:512",
 					     "TheQuickBrownFoxJumpsOverTheLazyDog", "2026-11-16T10:00:00", NULL };
+	/* clang-format on */
 
 	(void)state;
 	for (size_t i = 0; secret[i]; i++)
@@ -159,11 +163,8 @@ static void test_long(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_names),
-		cmocka_unit_test(test_values),
-		cmocka_unit_test(test_environment),
-		cmocka_unit_test(test_arguments),
-		cmocka_unit_test(test_long),
+		cmocka_unit_test(test_names),     cmocka_unit_test(test_values), cmocka_unit_test(test_environment),
+		cmocka_unit_test(test_arguments), cmocka_unit_test(test_long),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

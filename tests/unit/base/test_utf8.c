@@ -44,8 +44,10 @@ static void test_all(void **state)
 
 static void test_refused(void **state)
 {
-	static const char *const bad[] = { "\x80", "\xc0\x80", "\xc1\xbf", "\xe0\x9f\xbf", "\xed\xa0\x80", "\xf0\x8f\xbf\xbf",
-					   "\xf4\x90\x80\x80", "\xf5\x80\x80\x80", "\xff", "\xc3(" };
+	static const char *const bad[] = {
+		"\x80", "\xc0\x80", "\xc1\xbf", "\xe0\x9f\xbf", "\xed\xa0\x80", "\xf0\x8f\xbf\xbf", "\xf4\x90\x80\x80", "\xf5\x80\x80\x80",
+		"\xff", "\xc3("
+	};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)

@@ -45,8 +45,7 @@ int record_attach(const struct profile_options *options, struct record_result *r
 	return record_run(options, ret, err);
 }
 
-int report_recover(const char *part_path, int overwrite, char *ret_path, size_t path_size,
-		   struct error *err)
+int report_recover(const char *part_path, int overwrite, char *ret_path, size_t path_size, struct error *err)
 {
 	snprintf(ret_path, path_size, "%.*s", (int)(strlen(part_path) - strlen(".part")), part_path);
 	return report_recover_to(part_path, ret_path, overwrite, err);

@@ -10,10 +10,9 @@
 
 void cli_run_words(struct cli_run *run, const char *const *words)
 {
-	char *argv[64] = { (char *)(uintptr_t)"sonde" };
+	char *argv[64] = { (char *)(uintptr_t) "sonde" };
 	size_t out_size, err_size;
-	struct cli cli = { open_memstream(&run->out, &out_size), open_memstream(&run->err, &err_size), "",
-			   argv, CLI_SONDE, NULL, false };
+	struct cli cli = { open_memstream(&run->out, &out_size), open_memstream(&run->err, &err_size), "", argv, CLI_SONDE, NULL, false };
 	int argc;
 
 	for (argc = 1; words[argc - 1]; argc++) {

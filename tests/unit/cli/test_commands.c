@@ -131,12 +131,8 @@ static void test_recover_names(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_version_and_help),
-		cmocka_unit_test(test_unknown_command),
-		cmocka_unit_test(test_help_of_a_command),
-		cmocka_unit_test(test_generators),
-		cmocka_unit_test(test_recover_usage),
-		cmocka_unit_test(test_symbolize_usage),
+		cmocka_unit_test(test_version_and_help), cmocka_unit_test(test_unknown_command), cmocka_unit_test(test_help_of_a_command),
+		cmocka_unit_test(test_generators),       cmocka_unit_test(test_recover_usage),   cmocka_unit_test(test_symbolize_usage),
 		cmocka_unit_test(test_recover_names),
 	};
 

@@ -56,7 +56,7 @@ static char *fake_gpus(void)
 	return strdup(answers.gpus ? answers.gpus : "");
 }
 
-static const struct doctor_calls fake_calls = { fake_perf, fake_memfd, fake_socket, fake_wipe,
+static const struct doctor_calls fake_calls = { fake_perf,    fake_memfd,    fake_socket, fake_wipe,
 						fake_memlock, fake_landlock, fake_filter, fake_gpus };
 
 #define NO_CAPABILITIES "Name:\ttest\nCapEff:\t0000000000000000\nSeccomp:\t0\n"
@@ -100,8 +100,7 @@ static struct doctor_answer probe(void **state, const char *name)
 	return answer;
 }
 
-static void assert_answer(void **state, const char *name, enum doctor_verdict verdict,
-			  const char *part)
+static void assert_answer(void **state, const char *name, enum doctor_verdict verdict, const char *part)
 {
 	struct doctor_answer answer = probe(state, name);
 
@@ -203,8 +202,7 @@ static void test_tracefs(void **state)
 
 static void test_clock(void **state)
 {
-	static const char source[] =
-		"/sys/devices/system/clocksource/clocksource0/current_clocksource";
+	static const char source[] = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
 
 	assert_answer(state, "clock", DOCTOR_PARTLY, "does not tell");
 	set(state, source, "hpet\n");
@@ -248,8 +246,7 @@ static void test_gpu(void **state)
 	assert_answer(state, "NVIDIA driver", DOCTOR_NO, "not loaded");
 	assert_answer(state, "GPUs", DOCTOR_NO, "no NVIDIA GPU");
 	assert_string_equal(probe(state, "GPU counters").see, "NVIDIA driver");
-	set(state, "/proc/driver/nvidia/version",
-	    "NVRM version: NVIDIA UNIX x86_64 Kernel Module  580.65.06\nGCC version: 12\n");
+	set(state, "/proc/driver/nvidia/version", "NVRM version: NVIDIA UNIX x86_64 Kernel Module  580.65.06\nGCC version: 12\n");
 	assert_answer(state, "NVIDIA driver", DOCTOR_OK, "NVIDIA UNIX x86_64 Kernel Module  580.65.06");
 	assert_null(strstr(probe(state, "NVIDIA driver").reason, "GCC"));
 	set(state, "/proc/driver/nvidia/gpus/0000:01:00.0/information", "Model: \t\t NVIDIA H200\n");
@@ -387,6 +384,7 @@ static void test_printed(void **state)
 
 int main(void)
 {
+	/* clang-format off */
 	const struct CMUnitTest tests[] = {
 		TEST(test_perf_levels), TEST(test_seccomp), TEST(test_hardware_events),
 		TEST(test_kernel_symbols), TEST(test_ptrace), TEST(test_tracefs), TEST(test_clock),
@@ -394,6 +392,7 @@ int main(void)
 		TEST(test_container), TEST(test_cgroup_limits), TEST(test_disk),
 		TEST(test_every_check_has_a_remedy), TEST(test_printed),
 	};
+	/* clang-format on */
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -37,8 +37,7 @@ static void check_names(const struct command *command, const struct option_spec 
 		assert_ptr_equal(options_find(table, piece, len), spec);
 	for (o = 0; spec->letter && o < table->count; o++)
 		if (&table->specs[o] != spec && table->specs[o].letter == spec->letter)
-			fail_msg("-%c is both --%s and --%s", spec->letter, spec->name,
-				 table->specs[o].name);
+			fail_msg("-%c is both --%s and --%s", spec->letter, spec->name, table->specs[o].name);
 }
 
 static void test_names_are_unique(void **state)
@@ -126,8 +125,7 @@ static void roff_name(const char *name, char *ret)
 	*ret = '\0';
 }
 
-static void assert_mentions(const struct command *command, const struct option_spec *spec,
-			    const char *what, const char *wanted)
+static void assert_mentions(const struct command *command, const struct option_spec *spec, const char *what, const char *wanted)
 {
 	char *text = generated(command, what);
 
@@ -142,8 +140,7 @@ static void check_generated(const struct command *command, const struct option_s
 
 	if (spec->flags & OPTION_HIDDEN)
 		return;
-	snprintf(wanted, sizeof(wanted), "--%s%s", spec->name,
-		 spec->bare || spec->type == OPTION_BOOL ? "[=" : " ");
+	snprintf(wanted, sizeof(wanted), "--%s%s", spec->name, spec->bare || spec->type == OPTION_BOOL ? "[=" : " ");
 	assert_mentions(command, spec, "help", wanted);
 	roff_name(spec->name, name);
 	snprintf(wanted, sizeof(wanted), "\\fB\\-\\-%s\\fR", name);
@@ -152,8 +149,7 @@ static void check_generated(const struct command *command, const struct option_s
 	assert_mentions(command, spec, "bash", wanted);
 	snprintf(wanted, sizeof(wanted), "'*--%s=", spec->name);
 	assert_mentions(command, spec, "zsh", wanted);
-	snprintf(wanted, sizeof(wanted), "__fish_seen_subcommand_from %s' -l %s ", command->name,
-		 spec->name);
+	snprintf(wanted, sizeof(wanted), "__fish_seen_subcommand_from %s' -l %s ", command->name, spec->name);
 	assert_mentions(command, spec, "fish", wanted);
 }
 
@@ -183,8 +179,10 @@ static void test_lines_stay_within_the_screen(void **state)
 	FILE *out = open_memstream(&text, &size);
 	const char *line;
 
-	help_print_wrapped(out, "some words that are wrapped where they would reach beyond the edge of a "
-			   "screen of eighty columns, and not before\nnew line", 8);
+	help_print_wrapped(out,
+			   "some words that are wrapped where they would reach beyond the edge of a "
+			   "screen of eighty columns, and not before\nnew line",
+			   8);
 	fclose(out);
 	for (line = text; *line; line += len + 1) {
 		len = strcspn(line, "\n");

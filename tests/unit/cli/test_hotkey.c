@@ -17,8 +17,10 @@ static unsigned count(unsigned key, const char *bytes)
 
 static void terminals(void **state)
 {
+	/* clang-format off */
 	static const char *const xterm[] = { "\033OP", "\033OQ", "\033OR", "\033OS", "\033[15~", "\033[17~",
 					     "\033[18~", "\033[19~", "\033[20~", "\033[21~", "\033[23~", "\033[24~" };
+	/* clang-format on */
 	static const char *const rxvt[] = { "\033[11~", "\033[12~", "\033[13~", "\033[14~" };
 	static const char *const console[] = { "\033[[A", "\033[[B", "\033[[C", "\033[[D", "\033[[E" };
 

@@ -63,8 +63,8 @@ static void test_nvprof_options(void **state)
 
 	reset();
 	CLI_RUN(&run, "nvprof", "-q", "--profile-from-start", "off", "-t", "2.5", "--cpu-profiling", "on", "-f", "-o", "x%p",
-		"--cpu-thread-tracing", "on", "--track-memory-allocations", "on", "--profile-child-processes",
-		"--concurrent-kernels", "off", "true");
+		"--cpu-thread-tracing", "on", "--track-memory-allocations", "on", "--profile-child-processes", "--concurrent-kernels",
+		"off", "true");
 	assert_int_equal(run.status, 0);
 	assert_int_equal(o->capture_range, CAPTURE_RANGE_CUDA_PROFILER);
 	assert_int_equal(o->capture_end, CAPTURE_END_STOP);
@@ -145,11 +145,8 @@ static void test_names_of_reports(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_names),
-		cmocka_unit_test(test_nvprof_records_cuda),
-		cmocka_unit_test(test_nvprof_options),
-		cmocka_unit_test(test_nvprof_refuses),
-		cmocka_unit_test(test_names_of_reports),
+		cmocka_unit_test(test_names),          cmocka_unit_test(test_nvprof_records_cuda), cmocka_unit_test(test_nvprof_options),
+		cmocka_unit_test(test_nvprof_refuses), cmocka_unit_test(test_names_of_reports),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

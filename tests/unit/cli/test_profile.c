@@ -72,9 +72,9 @@ static void test_all_built_options(void **state)
 	const struct profile_options *o = &record_double.options;
 	struct cli_run run;
 
-	CLI_RUN(&run, "profile", "-t", "nvtx", "-o", "x%p", "-f", "true", "-y", "10", "-d", "0.5", "-e",
-		"A=1,B=2", "--env-var=C=a,b", "-n", "false", "-w", "false", "-x", "true", "--kill=9",
-		"--wait", "primary", "--discard-environment", "--session-new=s", "/bin/echo", "-o");
+	CLI_RUN(&run, "profile", "-t", "nvtx", "-o", "x%p", "-f", "true", "-y", "10", "-d", "0.5", "-e", "A=1,B=2", "--env-var=C=a,b", "-n",
+		"false", "-w", "false", "-x", "true", "--kill=9", "--wait", "primary", "--discard-environment", "--session-new=s",
+		"/bin/echo", "-o");
 	assert_int_equal(run.status, 0);
 	assert_int_equal(o->delay_ns, 10000000000);
 	assert_int_equal(o->duration_ns, 500000000);
@@ -191,9 +191,8 @@ static void test_notes(void **state)
 {
 	struct cli_run run;
 
-	CLI_RUN(&run, "profile", "-t", "cuda,cudnn,osrt,nvtx,nvmedia", "--gpu-video-device=0",
-		"--gpu-video-devices=all", "--accelerator-trace=nvmedia", "--cuda-memory-usage=true",
-		"--stop-on-range-end=true", "true");
+	CLI_RUN(&run, "profile", "-t", "cuda,cudnn,osrt,nvtx,nvmedia", "--gpu-video-device=0", "--gpu-video-devices=all",
+		"--accelerator-trace=nvmedia", "--cuda-memory-usage=true", "--stop-on-range-end=true", "true");
 	assert_int_equal(run.status, 0);
 	assert_int_equal(record_double.calls, 1);
 	assert_contains(run.err, "sonde: --trace: cudnn is not built yet; the run goes on without it\n");
@@ -214,8 +213,8 @@ static void test_nothing_asked_for_is_no_loss(void **state)
 {
 	struct cli_run run;
 
-	CLI_RUN(&run, "profile", "-t", "nvtx", "--sample=none", "--cpuctxsw=none", "--cuda-memory-usage",
-		"false", "--gpu-metrics-devices=none", "--export=none", "-c", "none", "true");
+	CLI_RUN(&run, "profile", "-t", "nvtx", "--sample=none", "--cpuctxsw=none", "--cuda-memory-usage", "false",
+		"--gpu-metrics-devices=none", "--export=none", "-c", "none", "true");
 	assert_int_equal(run.status, 0);
 	assert_int_equal(record_double.options.note_count, 0);
 	cli_run_release(&run);
@@ -232,15 +231,9 @@ static void test_nvtx_capture(void **state)
 		const char *text, *range, *domain;
 		bool any;
 	} cases[] = {
-		{ "step", "step", "", false },
-		{ "step@ml", "step", "ml", false },
-		{ "step@*", "step", "", true },
-		{ "step@", "step", "", false },
-		{ "a@b@c", "a@b", "c", false },
-		{ "a\\@b", "a@b", "", false },
-		{ "a\\@b@c\\@d", "a@b", "c@d", false },
-		{ "*@*", "*", "", true },
-		{ "back\\slash", "back\\slash", "", false },
+		{ "step", "step", "", false },          { "step@ml", "step", "ml", false }, { "step@*", "step", "", true },
+		{ "step@", "step", "", false },         { "a@b@c", "a@b", "c", false },     { "a\\@b", "a@b", "", false },
+		{ "a\\@b@c\\@d", "a@b", "c@d", false }, { "*@*", "*", "", true },           { "back\\slash", "back\\slash", "", false },
 	};
 	const struct nvtx_capture *capture = &record_double.options.nvtx_capture;
 	struct cli_run run;
@@ -267,16 +260,15 @@ static void test_lines_in_use(void **state)
 {
 	static const char *const lines[][24] = {
 		{ "profile", "-o", "report_default.nsys-rep", "true" },
-		{ "profile", "--trace", "cuda,osrt,nvtx,cudnn,cublas", "--gpu-metrics-device=all",
-		  "--duration=60", "--delay=120", "--cuda-memory-usage", "true", "--output", "log", "true" },
+		{ "profile", "--trace", "cuda,osrt,nvtx,cudnn,cublas", "--gpu-metrics-device=all", "--duration=60", "--delay=120",
+		  "--cuda-memory-usage", "true", "--output", "log", "true" },
 		{ "profile", "--trace=cuda,nvtx,osrt", "--sample=process-tree", "true" },
 		{ "profile", "--capture-range=nvtx", "--nvtx-capture=training_phase", "true" },
 		{ "profile", "-c", "nvtx", "-p", "training_phase", "true" },
-		{ "profile", "-w", "true", "-t", "cuda,nvtx,cudnn,cublas", "--force-overwrite", "true", "-x",
-		  "true", "-o", "wikitgn", "true", "train.py", "--data", "WIKI" },
-		{ "profile", "-y", "10", "-d", "50", "-w", "true", "-t", "cuda,cudnn,osrt,nvtx,nvmedia", "-o",
-		  "./run24", "--cuda-memory-usage=true", "--accelerator-trace=nvmedia", "--force-overwrite",
-		  "true", "true" },
+		{ "profile", "-w", "true", "-t", "cuda,nvtx,cudnn,cublas", "--force-overwrite", "true", "-x", "true", "-o", "wikitgn",
+		  "true", "train.py", "--data", "WIKI" },
+		{ "profile", "-y", "10", "-d", "50", "-w", "true", "-t", "cuda,cudnn,osrt,nvtx,nvmedia", "-o", "./run24",
+		  "--cuda-memory-usage=true", "--accelerator-trace=nvmedia", "--force-overwrite", "true", "true" },
 		{ "profile", "--sample=cpu", "--output=cpu_analysis", "true" },
 		{ "profile", "--cuda-um-cpu-page-faults=true", "--cuda-um-gpu-page-faults=true", "true" },
 		{ "profile", "--pytorch=autograd-nvtx", "-t", "cuda,nvtx", "true" },
@@ -351,9 +343,12 @@ static void test_capture_ranges(void **state)
 		enum capture_end end;
 		uint32_t repeats;
 	} cases[] = {
-		{ "none", CAPTURE_END_NONE, 1 }, { "stop", CAPTURE_END_STOP, 1 },
-		{ "stop-shutdown", CAPTURE_END_STOP_SHUTDOWN, 1 }, { "repeat", CAPTURE_END_STOP, UINT32_MAX },
-		{ "repeat:3", CAPTURE_END_STOP, 3 }, { "repeat-shutdown:2", CAPTURE_END_STOP_SHUTDOWN, 2 },
+		{ "none", CAPTURE_END_NONE, 1 },
+		{ "stop", CAPTURE_END_STOP, 1 },
+		{ "stop-shutdown", CAPTURE_END_STOP_SHUTDOWN, 1 },
+		{ "repeat", CAPTURE_END_STOP, UINT32_MAX },
+		{ "repeat:3", CAPTURE_END_STOP, 3 },
+		{ "repeat-shutdown:2", CAPTURE_END_STOP_SHUTDOWN, 2 },
 	};
 	const struct profile_options *o = &record_double.options;
 	struct cli_run run;
@@ -423,7 +418,8 @@ static void test_gpu_options(void **state)
 	assert_null(gpu->metrics_devices);
 	assert_int_equal(gpu->metrics_hz, 10000);
 	cli_run_release(&run);
-	CLI_RUN(&run, "profile", "-t", "nvtx", "--gpu-metrics-devices=0,2", "--gpu-metrics-frequency=20000", "--enable", "efa_metrics", "true");
+	CLI_RUN(&run, "profile", "-t", "nvtx", "--gpu-metrics-devices=0,2", "--gpu-metrics-frequency=20000", "--enable", "efa_metrics",
+		"true");
 	assert_string_equal(gpu->metrics_devices, "0,2");
 	assert_int_equal(gpu->metrics_hz, 20000);
 	assert_contains(run.err, "there is no plugin 'efa_metrics' yet");
@@ -477,7 +473,8 @@ int main(void)
 		TEST(test_defaults),
 		TEST(test_all_built_options),
 		TEST(test_result_and_status),
-		TEST(test_export_that_fails), TEST(test_report_that_could_not_be_finished),
+		TEST(test_export_that_fails),
+		TEST(test_report_that_could_not_be_finished),
 		TEST(test_program_is_checked_first),
 		TEST(test_usage_errors),
 		TEST(test_notes),
@@ -486,7 +483,8 @@ int main(void)
 		TEST(test_lines_in_use),
 		TEST(test_cuda_options),
 		TEST(test_capture_ranges),
-		TEST(test_value_help), TEST(test_gpu_options),
+		TEST(test_value_help),
+		TEST(test_gpu_options),
 		TEST(test_command_files),
 		TEST(test_environment_pieces),
 	};

@@ -75,7 +75,10 @@ static void test_paths(void **state)
 	expect(r, TEXT_PATH, "/dev/nvidia0", "/dev/nvidia0");
 	expect(r, TEXT_PATH, "/dev/shm/buffer", "buffer");
 	expect(r, TEXT_PATH, "/zz/jobs", "folder-1");
-	expect(r, TEXT_NAME, "open /home/" "joe/x y", "open x y");
+	expect(r, TEXT_NAME,
+	       "open /home/"
+	       "joe/x y",
+	       "open x y");
 	expect(r, TEXT_NAME, "/api/v1/users", "/api/v1/users");
 	expect(r, TEXT_NAME, "/zz/jobs/made", "made");
 	expect(r, TEXT_NAME, "a/b * c/d", "a/b * c/d");
@@ -133,7 +136,8 @@ static void test_many_words(void **state)
 
 static void test_blobs(void **state)
 {
-	char data[] = "\x01\x02/home/" "joe/src/k.cu\0node17\0joe /zz/jobs/x";
+	char data[] = "\x01\x02/home/"
+		      "joe/src/k.cu\0node17\0joe /zz/jobs/x";
 	struct redactor *r = with_words();
 
 	(void)state;
@@ -146,12 +150,8 @@ static void test_blobs(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_words),
-		cmocka_unit_test(test_addresses),
-		cmocka_unit_test(test_paths),
-		cmocka_unit_test(test_blobs),
-		cmocka_unit_test(test_nested_words),
-		cmocka_unit_test(test_many_words),
+		cmocka_unit_test(test_words), cmocka_unit_test(test_addresses),    cmocka_unit_test(test_paths),
+		cmocka_unit_test(test_blobs), cmocka_unit_test(test_nested_words), cmocka_unit_test(test_many_words),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

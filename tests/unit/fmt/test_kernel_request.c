@@ -48,9 +48,7 @@ static void set(void *field, const struct kernel_request_word *w, size_t number,
 
 	snprintf(v->texts[number], sizeof(v->texts[number]), "text %zu", number);
 	switch (w->kind) {
-	case REQUEST_TEXT:
-		*(const char **)field = v->texts[number];
-		break;
+	case REQUEST_TEXT: *(const char **)field = v->texts[number]; break;
 	case REQUEST_TEXTS:
 	case REQUEST_LIST:
 		list[0] = "the first";
@@ -58,15 +56,9 @@ static void set(void *field, const struct kernel_request_word *w, size_t number,
 		list[2] = v->texts[number];
 		*(struct kernel_request_list *)field = (struct kernel_request_list){ list, 3 };
 		break;
-	case REQUEST_INTEGER:
-		*(int *)field = number % 2 ? (int)number : -(int)number;
-		break;
-	case REQUEST_NUMBER:
-		*(uint64_t *)field = UINT64_MAX - number;
-		break;
-	case REQUEST_CHOICE:
-		*(int *)field = 2;
-		break;
+	case REQUEST_INTEGER: *(int *)field = number % 2 ? (int)number : -(int)number; break;
+	case REQUEST_NUMBER: *(uint64_t *)field = UINT64_MAX - number; break;
+	case REQUEST_CHOICE: *(int *)field = 2; break;
 	case REQUEST_BYTES:
 		memcpy(v->bytes[number], (uint8_t[]){ 0, 0xff, (uint8_t)number }, 3);
 		*(struct kernel_request_bytes *)field = (struct kernel_request_bytes){ v->bytes[number], 3 };
@@ -81,9 +73,7 @@ static void check(const void *field, const struct kernel_request_word *w, size_t
 
 	snprintf(text, sizeof(text), "text %zu", number);
 	switch (w->kind) {
-	case REQUEST_TEXT:
-		assert_string_equal(*(const char *const *)field, text);
-		break;
+	case REQUEST_TEXT: assert_string_equal(*(const char *const *)field, text); break;
 	case REQUEST_TEXTS:
 	case REQUEST_LIST:
 		assert_int_equal(list->count, 3);
@@ -91,15 +81,9 @@ static void check(const void *field, const struct kernel_request_word *w, size_t
 		assert_string_equal(list->items[1], "");
 		assert_string_equal(list->items[2], text);
 		break;
-	case REQUEST_INTEGER:
-		assert_int_equal(*(const int *)field, number % 2 ? (int)number : -(int)number);
-		break;
-	case REQUEST_NUMBER:
-		assert_true(*(const uint64_t *)field == UINT64_MAX - number);
-		break;
-	case REQUEST_CHOICE:
-		assert_int_equal(*(const int *)field, 2);
-		break;
+	case REQUEST_INTEGER: assert_int_equal(*(const int *)field, number % 2 ? (int)number : -(int)number); break;
+	case REQUEST_NUMBER: assert_true(*(const uint64_t *)field == UINT64_MAX - number); break;
+	case REQUEST_CHOICE: assert_int_equal(*(const int *)field, 2); break;
 	case REQUEST_BYTES:
 		assert_int_equal(bytes->size, 3);
 		assert_memory_equal(bytes->data, ((uint8_t[]){ 0, 0xff, (uint8_t)number }), 3);
@@ -161,8 +145,11 @@ static void words_differ(void **state)
 static void as_text(void **state)
 {
 	const char *metrics[] = { "a.sum", "b.avg" };
-	struct kernel_request r = { .pattern = "regex:a b", .graphs = KERNEL_GRAPHS_NONE, .count = UINT64_MAX, .sampling_interval = -1, .part_count = 1 };
-	static const char *const lines[] = { "name regex:a b\n", "\ngraphs none\n", "\nranges none\n", "\ncount 18446744073709551615\n",
+	struct kernel_request r = {
+		.pattern = "regex:a b", .graphs = KERNEL_GRAPHS_NONE, .count = UINT64_MAX, .sampling_interval = -1, .part_count = 1
+	};
+	static const char *const lines[] = { "name regex:a b\n",         "\ngraphs none\n",
+					     "\nranges none\n",          "\ncount 18446744073709551615\n",
 					     "\nsampling-interval -1\n", "\npart 0\nmetric a.sum\nmetric b.avg\npasses 3\nconfig 0aff\n" };
 	char *text;
 
@@ -188,6 +175,7 @@ static void line_breaks_are_not_written(void **state)
 
 static void wrong_texts(void **state)
 {
+	/* clang-format off */
 	static const char *const wrong[] = {
 		"kill",			/* no value */
 		"kill ",		/* no number */
@@ -202,6 +190,7 @@ static void wrong_texts(void **state)
 		"id a\nrename b\nid c", /* another list in between */
 		"part 0\nmetric a\nschedule b\nmetric c",
 	};
+	/* clang-format on */
 	struct kernel_request r;
 	const char *room[ROOM];
 	char text[200];
@@ -216,7 +205,8 @@ static void wrong_texts(void **state)
 
 static void little_texts(void **state)
 {
-	static const char *const right[] = { "", "kill 1", "kill 1\n", "kill -1\nkill 1", "name ", "name a b ", "part 0\nconfig \n", "id a\nkill 1\nid b\n" };
+	static const char *const right[] = { "",      "kill 1",    "kill 1\n",          "kill -1\nkill 1",
+					     "name ", "name a b ", "part 0\nconfig \n", "id a\nkill 1\nid b\n" };
 	struct kernel_request r;
 	const char *room[ROOM];
 	char text[200];
@@ -235,7 +225,9 @@ static void too_many(void **state)
 	static const struct {
 		size_t lines, room;
 		int result;
-	} cases[] = { { KERNEL_REQUEST_TEXTS, KERNEL_REQUEST_TEXTS, 0 }, { KERNEL_REQUEST_TEXTS + 1, ROOM, -1 }, { 4, 3, -1 }, { 1, 0, -1 } };
+	} cases[] = {
+		{ KERNEL_REQUEST_TEXTS, KERNEL_REQUEST_TEXTS, 0 }, { KERNEL_REQUEST_TEXTS + 1, ROOM, -1 }, { 4, 3, -1 }, { 1, 0, -1 }
+	};
 	struct kernel_request r;
 	const char *room[ROOM];
 	char text[5 * (KERNEL_REQUEST_TEXTS + 1) + 1];
@@ -252,8 +244,10 @@ static void too_many(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_word), cmocka_unit_test(words_differ), cmocka_unit_test(as_text), cmocka_unit_test(line_breaks_are_not_written),
-		cmocka_unit_test(wrong_texts), cmocka_unit_test(little_texts), cmocka_unit_test(too_many),
+		cmocka_unit_test(every_word),  cmocka_unit_test(words_differ),
+		cmocka_unit_test(as_text),     cmocka_unit_test(line_breaks_are_not_written),
+		cmocka_unit_test(wrong_texts), cmocka_unit_test(little_texts),
+		cmocka_unit_test(too_many),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -18,9 +18,16 @@ static void names(void **state)
 		const char *name;
 		int matches;
 	} cases[] = {
-		{ "gemm", "gemm", 1 },		   { "gemm", "gemm2", 0 },	  { "regex:gemm", "sgemm_nn", 1 }, { "regex:^gemm$", "sgemm", 0 },
-		{ "regex:^(?!foo)", "foobar", 0 }, { "regex:^(?!foo)", "barfoo", 1 }, { "regex:^(?!(foo|bar)).*$", "bar", 0 },
-		{ "regex:a\\d(?:b|c)", "xa4c", 1 }, { "regex:a\\d(?:b|c)", "xadc", 0 }, { "regex:a\\\\d", "a\\d", 1 },
+		{ "gemm", "gemm", 1 },
+		{ "gemm", "gemm2", 0 },
+		{ "regex:gemm", "sgemm_nn", 1 },
+		{ "regex:^gemm$", "sgemm", 0 },
+		{ "regex:^(?!foo)", "foobar", 0 },
+		{ "regex:^(?!foo)", "barfoo", 1 },
+		{ "regex:^(?!(foo|bar)).*$", "bar", 0 },
+		{ "regex:a\\d(?:b|c)", "xa4c", 1 },
+		{ "regex:a\\d(?:b|c)", "xadc", 0 },
+		{ "regex:a\\\\d", "a\\d", 1 },
 	};
 	struct name_pattern p;
 	char why[200];
@@ -145,9 +152,11 @@ static void frames(void **state)
 
 	(void)state;
 	assert_true(is_frame("@@main", module, NULL, "main") && !is_frame("@@main", module, NULL, "remain"));
-	assert_true(is_frame("libtorch_cuda", module, NULL, "f") && is_frame("libtorch_cuda.so", module, NULL, "f") && is_frame(module, module, NULL, ""));
+	assert_true(is_frame("libtorch_cuda", module, NULL, "f") && is_frame("libtorch_cuda.so", module, NULL, "f") &&
+		    is_frame(module, module, NULL, ""));
 	assert_false(is_frame("libtorch", module, NULL, "f"));
-	assert_true(is_frame("@train.py", file, file, "f") && is_frame("train@/src/train.py@f", file, file, "f") && !is_frame("train@train.py@g", file, file, "f"));
+	assert_true(is_frame("@train.py", file, file, "f") && is_frame("train@/src/train.py@f", file, file, "f") &&
+		    !is_frame("train@train.py@g", file, file, "f"));
 	assert_true(is_frame("@@regex:^ma", module, NULL, "main") && is_frame("regex:torch@@^ma", module, NULL, "main"));
 	assert_false(is_frame("regex:torch@@^in", module, NULL, "main"));
 	/* An at sign may be in a function's name. */
@@ -169,8 +178,8 @@ static void frames(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(names), cmocka_unit_test(kernel_ids), cmocka_unit_test(numbers), cmocka_unit_test(processes), cmocka_unit_test(devices),
-		cmocka_unit_test(frames),
+		cmocka_unit_test(names),     cmocka_unit_test(kernel_ids), cmocka_unit_test(numbers),
+		cmocka_unit_test(processes), cmocka_unit_test(devices),    cmocka_unit_test(frames),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -160,8 +160,10 @@ static void deep(void **state)
 
 static void wrong(void **state)
 {
+	/* clang-format off */
 	static const char *const texts[] = { "",	"/",	  "[",	 "]",	 "[]",	  "@",	    "@A",	"D@",	   "A,",     ",A",
 					     "A//B",	"*/A",	  "A/+", "A,,B", "D@E@A", "regex:", "regex:(/", "regex:@A/", "regex:A@(", "[*]" };
+	/* clang-format on */
 	struct nvtx_filter filter;
 	char why[200], longest[5000];
 
@@ -185,8 +187,8 @@ static void wrong(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(pushed),  cmocka_unit_test(places), cmocka_unit_test(started), cmocka_unit_test(domains),
-		cmocka_unit_test(expressions), cmocka_unit_test(escapes), cmocka_unit_test(deep), cmocka_unit_test(wrong),
+		cmocka_unit_test(pushed),      cmocka_unit_test(places),  cmocka_unit_test(started), cmocka_unit_test(domains),
+		cmocka_unit_test(expressions), cmocka_unit_test(escapes), cmocka_unit_test(deep),    cmocka_unit_test(wrong),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -163,8 +163,9 @@ static void assert_names(struct json_name *kept, const char *const *names, unsig
 static void names_are_told_apart(void **state)
 {
 	static const char *const these[] = { "a", "ab", "", "abcdef", "abcdefg", "abcdefgh", "a", "a name of three words and more" };
-	static const char *const those[] = { "a", "b", "", "abcdeg", "abcdefg:", "abcdefghi", "ab",
-					     "a name that is longer than all of those that are kept, by some" };
+	static const char *const those[] = {
+		"a", "b", "", "abcdeg", "abcdefg:", "abcdefghi", "ab", "a name that is longer than all of those that are kept, by some"
+	};
 	static const char *const blanks[] = { "", " ", "\n    ", "\t", "\r\n" };
 	struct json_name *kept = calloc(JSON_NAMES, sizeof(*kept));
 

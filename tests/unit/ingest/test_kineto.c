@@ -20,8 +20,7 @@ static const char trace[] =
 	"{\"ph\":\"C\",\"name\":\"c\",\"pid\":1,\"ts\":6,\"args\":{\"v\":1.5}},"
 	"{\"ph\":\"B\",\"name\":\"b\",\"pid\":1,\"tid\":2,\"ts\":7}]}";
 
-static uint64_t import_in_windows(const char *text, size_t len, size_t window, size_t most_held,
-				  struct kineto_result *ret)
+static uint64_t import_in_windows(const char *text, size_t len, size_t window, size_t most_held, struct kineto_result *ret)
 {
 	char folder[] = "/tmp/sonde-ingest-XXXXXX", path[64], *copy = malloc(len ? len : 1);
 	struct report_writer *writer;

@@ -62,9 +62,8 @@ static void unended_quote(void **state)
 	csv_release(&c);
 }
 
-static const char table[] =
-	"==PROF== hello\n\"ID\",\"Process ID\",\"Kernel Name\",\"m\",\"n\"\n\"\",\"\",\"\",\"%\",\"inst\"\n"
-	"\"0\",\"1\",\"k\",\"1,234.5\",\"6 (1; 5)\"\n==WARNING== x\n\"1\",\"1\",\"k\",\"n/a\",\"7\"\n";
+static const char table[] = "==PROF== hello\n\"ID\",\"Process ID\",\"Kernel Name\",\"m\",\"n\"\n\"\",\"\",\"\",\"%\",\"inst\"\n"
+			    "\"0\",\"1\",\"k\",\"1,234.5\",\"6 (1; 5)\"\n==WARNING== x\n\"1\",\"1\",\"k\",\"n/a\",\"7\"\n";
 
 static uint64_t import(const char *text, size_t len, int *ret_whole)
 {
@@ -98,8 +97,8 @@ static void cut_at_every_byte(void **state)
 	int whole;
 
 	for (size_t len = 0; len < sizeof(table); len++)
-		assert_int_equal(import(table, len, &whole), (len >= first || len == before_first) +
-							     (len >= second || len == before_second));
+		assert_int_equal(import(table, len, &whole),
+				 (len >= first || len == before_first) + (len >= second || len == before_second));
 	assert_true(whole);
 }
 
@@ -114,10 +113,8 @@ static void recognised(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(rows),
-		cmocka_unit_test(apostrophes_of_our_own),
-		cmocka_unit_test(unended_quote),
-		cmocka_unit_test(cut_at_every_byte),
+		cmocka_unit_test(rows),          cmocka_unit_test(apostrophes_of_our_own),
+		cmocka_unit_test(unended_quote), cmocka_unit_test(cut_at_every_byte),
 		cmocka_unit_test(recognised),
 	};
 

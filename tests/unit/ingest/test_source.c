@@ -32,8 +32,9 @@ static char *made(size_t size)
 
 static size_t pack(const char *text, size_t size, char *out, size_t room)
 {
-	z_stream z = { .next_in = (Bytef *)(uintptr_t)text, .avail_in = (unsigned)size, .next_out = (Bytef *)out,
-		       .avail_out = (unsigned)room };
+	z_stream z = {
+		.next_in = (Bytef *)(uintptr_t)text, .avail_in = (unsigned)size, .next_out = (Bytef *)out, .avail_out = (unsigned)room
+	};
 
 	assert_int_equal(deflateInit2(&z, 1, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY), Z_OK);
 	assert_int_equal(deflate(&z, Z_FINISH), Z_STREAM_END);

@@ -109,12 +109,13 @@ static void unreadable(void **state)
 	assert_int_equal(image_read(image, 16, text, 8), -EFAULT);
 	image_read_text(image, 16, text, sizeof(text));
 	assert_string_equal(text, "");
-	image_read_text(image, (uint64_t)(uintptr_t)"abcdefghijk", text, sizeof(text));
+	image_read_text(image, (uint64_t)(uintptr_t) "abcdefghijk", text, sizeof(text));
 	assert_string_equal(text, "abcdefg");
 	assert_int_equal(dynsym_open(&d, image, 0), -ENOENT);
 	assert_int_equal(dynsym_open(&d, image, 4096), -ENOENT);
-	assert_int_equal(dynsym_open(&d, image, (uint64_t)(uintptr_t)"no header, but long enough to be one, if it is read to its end ......."),
-			 -ENOENT);
+	assert_int_equal(
+		dynsym_open(&d, image, (uint64_t)(uintptr_t) "no header, but long enough to be one, if it is read to its end ......."),
+		-ENOENT);
 }
 
 /* The kernel's own library is small and whole: a copy of it is as good as a loaded one. */

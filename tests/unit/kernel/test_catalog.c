@@ -133,11 +133,11 @@ struct parts {
 
 static int note_part(void *context, const char *part)
 {
-	static const char *const known[] = {
-		"sm__instruction_throughput.avg.pct_of_peak_sustained_elapsed", "sm__inst_executed.avg.pct_of_peak_sustained_elapsed",
-		"sm__memory_throughput.avg.pct_of_peak_sustained_elapsed", "sm__inst_executed_pipe_lsu.avg.pct_of_peak_sustained_elapsed",
-		"idc__request_cycles_active.avg.pct_of_peak_sustained_elapsed"
-	};
+	static const char *const known[] = { "sm__instruction_throughput.avg.pct_of_peak_sustained_elapsed",
+					     "sm__inst_executed.avg.pct_of_peak_sustained_elapsed",
+					     "sm__memory_throughput.avg.pct_of_peak_sustained_elapsed",
+					     "sm__inst_executed_pipe_lsu.avg.pct_of_peak_sustained_elapsed",
+					     "idc__request_cycles_active.avg.pct_of_peak_sustained_elapsed" };
 	struct parts *parts = context;
 
 	parts->count++;
@@ -301,6 +301,7 @@ static void hints(void **state)
 
 int main(void)
 {
+	/* clang-format off */
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(base_metrics),
 		cmocka_unit_test(properties),
@@ -313,6 +314,7 @@ int main(void)
 		cmocka_unit_test(what_fits),
 		cmocka_unit_test(hints),
 	};
+	/* clang-format on */
 
 	return cmocka_run_group_tests(tests, load, NULL);
 }

@@ -28,7 +28,8 @@ static void open_chip(struct chip *c, const char *name)
 		fail_msg("%s", err.text);
 	if (catalog_open(&c->sampled, &cupti, name, HOST_PROFILER_PM, NULL, &err) < 0)
 		memset(&c->sampled, 0, sizeof(c->sampled));
-	c->sources = (struct choice_sources){ &sections, &glossary, &c->counted, c->sampled.host ? &c->sampled : NULL, chip_capability(name) };
+	c->sources = (struct choice_sources){ &sections, &glossary, &c->counted, c->sampled.host ? &c->sampled : NULL,
+					      chip_capability(name) };
 }
 
 static void close_chip(struct chip *c)
@@ -105,7 +106,8 @@ static const struct {
 	const char *chip;
 	size_t basic, detailed, full, roofline;
 } published[] = {
-	{ "gh100", 9, 12, 25, 16 }, { "ga100", 10, 11, 23, 14 }, { "ad102", 8, 10, 24, 16 }, { "gb100", 8, 13, 23, 15 }, { "gb202", 9, 12, 28, 19 },
+	{ "gh100", 9, 12, 25, 16 }, { "ga100", 10, 11, 23, 14 }, { "ad102", 8, 10, 24, 16 },
+	{ "gb100", 8, 13, 23, 15 }, { "gb202", 9, 12, 28, 19 },
 };
 
 static void hide_groups(bool hidden)
@@ -223,7 +225,8 @@ static void kept_schedules(void **state)
 		assert_int_equal(system(command), c.counted.nvperf.library ? 0 : 256);
 		again = schedule_of(&c, SCHEDULE_MIXED, names, count);
 		assert_int_equal(again.passes, first.passes);
-		assert_memory_equal(again.parts[SCHEDULE_MAIN].image, first.parts[SCHEDULE_MAIN].image, first.parts[SCHEDULE_MAIN].image_size);
+		assert_memory_equal(again.parts[SCHEDULE_MAIN].image, first.parts[SCHEDULE_MAIN].image,
+				    first.parts[SCHEDULE_MAIN].image_size);
 		for (size_t i = 0; i < first.parts[SCHEDULE_MAIN].count; i++)
 			assert_string_equal(again.parts[SCHEDULE_MAIN].names[i], first.parts[SCHEDULE_MAIN].names[i]);
 		schedule_release(&again);
@@ -274,8 +277,8 @@ static void bare_names(void **state)
 	open_chip(&c, "gh100");
 	assert_int_equal(choose(&c, BY_METRIC, "dram__bytes", false, &choice, &err), 0);
 	assert_int_equal(choice.count, 4);
-	assert_true(choice_has(&choice, "dram__bytes.sum") && choice_has(&choice, "dram__bytes.avg") && choice_has(&choice, "dram__bytes.min") &&
-		    choice_has(&choice, "dram__bytes.max"));
+	assert_true(choice_has(&choice, "dram__bytes.sum") && choice_has(&choice, "dram__bytes.avg") &&
+		    choice_has(&choice, "dram__bytes.min") && choice_has(&choice, "dram__bytes.max"));
 	choice_release(&choice);
 	assert_int_equal(choose(&c, BY_METRIC, "l1tex__t_sector_hit_rate", false, &choice, &err), 0);
 	assert_int_equal(choice.count, 3);
@@ -383,7 +386,8 @@ static void refused(void **state)
 /* What a section asks for and the chip does not have is told, and the rest is chosen. */
 static void a_section_may_ask_for_too_much(void **state)
 {
-	static const char text[] = "title = T\nsets = t\n[rows]\na = sm__cycles_active.avg\nb = sm__no_such.sum / 2\nc = pmsampling:no__such.sum\nd = sm__cycles_active\n";
+	static const char text[] =
+		"title = T\nsets = t\n[rows]\na = sm__cycles_active.avg\nb = sm__no_such.sum / 2\nc = pmsampling:no__such.sum\nd = sm__cycles_active\n";
 	struct sections mine = { .count = 1 };
 	struct choice choice;
 	struct error err = { "" };

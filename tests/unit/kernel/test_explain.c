@@ -119,11 +119,13 @@ static void words_that_mislead(void **state)
 /* All 19 states of a warp: as the row, as the column beside the source, with something to do. */
 static void states_of_a_warp(void **state)
 {
+	/* clang-format off */
 	static const char *const states[] = {
 		"drain", "imc_miss", "barrier", "gmma", "branch_resolving", "membar", "short_scoreboard", "sleeping", "wait", "no_instruction",
 		"math_pipe_throttle", "tex_throttle", "lg_throttle", "dispatch_stall", "misc", "not_selected", "selected", "long_scoreboard",
 		"mio_throttle",
 	};
+	/* clang-format on */
 
 	for (size_t i = 0; i < sizeof(states) / sizeof(states[0]); i++) {
 		says(states[i], "Warp state");
@@ -153,7 +155,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_metric_of_chips), cmocka_unit_test(every_metric_of_sections), cmocka_unit_test(kinds_of_names),
-		cmocka_unit_test(words_that_mislead), cmocka_unit_test(states_of_a_warp),      cmocka_unit_test(unknown_names),
+		cmocka_unit_test(words_that_mislead),    cmocka_unit_test(states_of_a_warp),         cmocka_unit_test(unknown_names),
 	};
 
 	return cmocka_run_group_tests(tests, load, unload);

@@ -38,7 +38,8 @@ static double compute(const char *text)
 /* (6 + 4) / (2 * 4), of formulas that are gone by then; what is unknown stays so. */
 static void ratios(void **state)
 {
-	static const char sum[] = "sm__a.sum + sm__b.avg.per_second", twice[] = "2 * sm__b.avg.per_second", zero[] = "pmsampling:x__zero.sum";
+	static const char sum[] = "sm__a.sum + sm__b.avg.per_second", twice[] = "2 * sm__b.avg.per_second",
+			  zero[] = "pmsampling:x__zero.sum";
 	struct formula above, below, ratio;
 	char why[160];
 
@@ -122,9 +123,11 @@ static void columns(void **state)
 
 static void refused(void **state)
 {
+	/* clang-format off */
 	static const char *const bad[] = { "", " ", "+", "1 +", "(1", "1)", "1 2", "a__b.sum c__d.sum", "max(", "max()", "max(1,)", "log(2)", "1..2", "1e999",
 					   "a ^ b", "[1]", "nan_as_zero(1, 2)", "*2", "1 / / 2", "a__b.sum;",
 					   "abs(1, 2)", "floor()", "first()", "given(1,)", "$1", "sm__$1.sum" };
+	/* clang-format on */
 	char deep[512], why[160];
 	struct formula f;
 
@@ -150,12 +153,8 @@ static void refused(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(values),
-		cmocka_unit_test(ratios),
-		cmocka_unit_test(unknown_values),
-		cmocka_unit_test(names),
-		cmocka_unit_test(columns),
-		cmocka_unit_test(refused),
+		cmocka_unit_test(values), cmocka_unit_test(ratios),  cmocka_unit_test(unknown_values),
+		cmocka_unit_test(names),  cmocka_unit_test(columns), cmocka_unit_test(refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -13,7 +13,9 @@
 static struct metric_value first[] = { { .name = "b.sum" }, { .name = "a.avg" }, { .name = "a.avg.warm" } };
 static struct metric_value second[] = { { .name = "b.sum" }, { .name = "a.sum" }, { .name = "ab.avg" }, { .name = "a.avg" } };
 static struct kernel_result items[] = {
-	{ .values = first, .value_count = 3 }, { .values = first, .value_count = 3 }, { .values = second, .value_count = 4 },
+	{ .values = first, .value_count = 3 },
+	{ .values = first, .value_count = 3 },
+	{ .values = second, .value_count = 4 },
 };
 static const struct kernel_results results = { .items = items, .count = 3 };
 

@@ -23,6 +23,7 @@ struct reference {
 };
 
 /* Active blocks and the limits by warps, registers, shared memory and blocks; with the SM's whole shared memory. */
+/* clang-format off */
 static const struct reference references[] = {
 	{ 256, 32, 0, { { "7.0", 8, 8, 8, NONE, 32 }, { "8.0", 8, 8, 8, 164, 32 }, { "8.6", 6, 6, 8, 100, 16 },
 			{ "8.9", 6, 6, 8, 100, 24 }, { "9.0", 8, 8, 8, 228, 32 }, { "10.0", 8, 8, 8, 228, 32 },
@@ -49,6 +50,7 @@ static const struct reference references[] = {
 		       { "8.9", 24, 48, 128, ANY, ANY }, { "9.0", 32, 64, 128, ANY, ANY }, { "10.0", 32, 64, 128, ANY, ANY },
 		       { "12.0", 24, 48, 128, ANY, ANY } } },
 };
+/* clang-format on */
 
 static void compute(const char *capability, uint32_t threads, uint32_t registers, uint32_t shared, struct occupancy *ret)
 {
@@ -199,8 +201,9 @@ static void curves_cover_everything(void **state)
 			next = stretches[i].to + 1;
 			for (uint32_t value = stretches[i].from; value <= stretches[i].to; value += curve == OCCUPANCY_BY_SHARED ? 61 : 1) {
 				other = kernel;
-				*(curve == OCCUPANCY_BY_THREADS ? &other.threads :
-				  curve == OCCUPANCY_BY_REGISTERS ? &other.registers : &other.shared) = value;
+				*(curve == OCCUPANCY_BY_THREADS   ? &other.threads :
+				  curve == OCCUPANCY_BY_REGISTERS ? &other.registers :
+								    &other.shared) = value;
 				occupancy_compute(chip, &other, &got);
 				assert_int_equal(got.blocks, stretches[i].blocks);
 				assert_int_equal(got.warps, stretches[i].warps);
@@ -259,6 +262,7 @@ static void bad_kernels_are_refused(void **state)
 
 int main(void)
 {
+	/* clang-format off */
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(reference_values),
 		cmocka_unit_test(configured_shared_memory),
@@ -270,6 +274,7 @@ int main(void)
 		cmocka_unit_test(capabilities_are_found),
 		cmocka_unit_test(bad_kernels_are_refused),
 	};
+	/* clang-format on */
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

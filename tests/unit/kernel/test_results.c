@@ -37,34 +37,44 @@ static int64_t text(struct fixture *f, const char *text)
 
 static void add_places(struct fixture *f)
 {
-	int64_t process[TABLE_MAX_COLUMNS] = { [COLUMN_PROCESS_UID] = 1, [COLUMN_PROCESS_PID] = 77, [COLUMN_PROCESS_NAME] = text(f, "prog") };
-	int64_t gpu[TABLE_MAX_COLUMNS] = { [COLUMN_GPU_UID] = 5, [COLUMN_GPU_NAME] = text(f, "NVIDIA H200"), [COLUMN_GPU_SM_COUNT] = 132,
-					   [COLUMN_GPU_MAJOR] = 9, [COLUMN_GPU_MINOR] = 0 };
+	int64_t process[TABLE_MAX_COLUMNS] = {
+		[COLUMN_PROCESS_UID] = 1, [COLUMN_PROCESS_PID] = 77, [COLUMN_PROCESS_NAME] = text(f, "prog")
+	};
+	int64_t gpu[TABLE_MAX_COLUMNS] = { [COLUMN_GPU_UID] = 5,
+					   [COLUMN_GPU_NAME] = text(f, "NVIDIA H200"),
+					   [COLUMN_GPU_SM_COUNT] = 132,
+					   [COLUMN_GPU_MAJOR] = 9,
+					   [COLUMN_GPU_MINOR] = 0 };
 	int64_t device[TABLE_MAX_COLUMNS] = { [COLUMN_CUDA_DEVICE_PROCESS] = 1, [COLUMN_CUDA_DEVICE_ID] = 0, [COLUMN_CUDA_DEVICE_GPU] = 5 };
-	int64_t function[TABLE_MAX_COLUMNS] = { [COLUMN_CUDA_FUNCTION_ID] = 3, [COLUMN_CUDA_FUNCTION_NAME] = text(f, "void ns::add<int>(int*)"),
+	int64_t function[TABLE_MAX_COLUMNS] = { [COLUMN_CUDA_FUNCTION_ID] = 3,
+						[COLUMN_CUDA_FUNCTION_NAME] = text(f, "void ns::add<int>(int*)"),
 						[COLUMN_CUDA_FUNCTION_SHORT_NAME] = text(f, "add"),
 						[COLUMN_CUDA_FUNCTION_MANGLED] = text(f, "_ZN2ns3addIiEEvPT_") };
 
 	row(f, TABLE_PROCESS, process, BIT(COLUMN_PROCESS_UID) | BIT(COLUMN_PROCESS_PID) | BIT(COLUMN_PROCESS_NAME));
-	row(f, TABLE_GPU, gpu, BIT(COLUMN_GPU_UID) | BIT(COLUMN_GPU_NAME) | BIT(COLUMN_GPU_SM_COUNT) | BIT(COLUMN_GPU_MAJOR) |
-				       BIT(COLUMN_GPU_MINOR));
+	row(f, TABLE_GPU, gpu,
+	    BIT(COLUMN_GPU_UID) | BIT(COLUMN_GPU_NAME) | BIT(COLUMN_GPU_SM_COUNT) | BIT(COLUMN_GPU_MAJOR) | BIT(COLUMN_GPU_MINOR));
 	row(f, TABLE_CUDA_DEVICE, device, BIT(COLUMN_CUDA_DEVICE_PROCESS) | BIT(COLUMN_CUDA_DEVICE_ID) | BIT(COLUMN_CUDA_DEVICE_GPU));
 	row(f, TABLE_CUDA_FUNCTION, function, 0xf);
 }
 
 static void add_result(struct fixture *f, int64_t id, uint32_t grid, uint32_t block)
 {
+	/* clang-format off */
 	int64_t v[TABLE_MAX_COLUMNS] = { [COLUMN_KERNEL_RESULT_ID] = id, [COLUMN_KERNEL_RESULT_NUMBER] = id - 1, [COLUMN_KERNEL_RESULT_PROCESS] = 1,
 					 [COLUMN_KERNEL_RESULT_FUNCTION] = 3, [COLUMN_KERNEL_RESULT_STREAM] = 7, [COLUMN_KERNEL_RESULT_GRID_X] = grid,
 					 [COLUMN_KERNEL_RESULT_GRID_Y] = 1, [COLUMN_KERNEL_RESULT_GRID_Z] = 1, [COLUMN_KERNEL_RESULT_BLOCK_X] = block,
 					 [COLUMN_KERNEL_RESULT_BLOCK_Y] = 1, [COLUMN_KERNEL_RESULT_BLOCK_Z] = 1 };
+	/* clang-format on */
 
-	row(f, TABLE_KERNEL_RESULT, v, BIT(COLUMN_KERNEL_RESULT_BLOCK_Z + 1) - 1 - BIT(COLUMN_KERNEL_RESULT_HOST) - BIT(COLUMN_KERNEL_RESULT_NAME));
+	row(f, TABLE_KERNEL_RESULT, v,
+	    BIT(COLUMN_KERNEL_RESULT_BLOCK_Z + 1) - 1 - BIT(COLUMN_KERNEL_RESULT_HOST) - BIT(COLUMN_KERNEL_RESULT_NAME));
 }
 
 static void add_metric(struct fixture *f, int64_t result, const char *name, double value)
 {
-	int64_t v[TABLE_MAX_COLUMNS] = { [COLUMN_KERNEL_METRIC_RESULT] = result, [COLUMN_KERNEL_METRIC_KIND] = KERNEL_METRIC_VALUE,
+	int64_t v[TABLE_MAX_COLUMNS] = { [COLUMN_KERNEL_METRIC_RESULT] = result,
+					 [COLUMN_KERNEL_METRIC_KIND] = KERNEL_METRIC_VALUE,
 					 [COLUMN_KERNEL_METRIC_NAME] = text(f, name) };
 	uint32_t present = BIT(COLUMN_KERNEL_METRIC_RESULT) | BIT(COLUMN_KERNEL_METRIC_KIND) | BIT(COLUMN_KERNEL_METRIC_NAME);
 
@@ -80,8 +90,8 @@ static void add_metric(struct fixture *f, int64_t result, const char *name, doub
 
 static void add_launch(struct fixture *f, int64_t result, double blocks_per_sm)
 {
-	static const char *const zero[] = { "launch__shared_mem_per_block_static", "launch__shared_mem_per_block_dynamic", "launch__cluster_dim_x",
-					    "launch__cluster_dim_y", "launch__cluster_dim_z" };
+	static const char *const zero[] = { "launch__shared_mem_per_block_static", "launch__shared_mem_per_block_dynamic",
+					    "launch__cluster_dim_x", "launch__cluster_dim_y", "launch__cluster_dim_z" };
 
 	for (size_t i = 0; i < sizeof(zero) / sizeof(zero[0]); i++)
 		add_metric(f, result, zero[i], 0);
@@ -196,7 +206,9 @@ static void test_driver_decides(void **state)
 
 static void test_odd_rows(void **state)
 {
-	int64_t odd[TABLE_MAX_COLUMNS] = { [COLUMN_KERNEL_METRIC_RESULT] = 2, [COLUMN_KERNEL_METRIC_KIND] = 99, [COLUMN_KERNEL_METRIC_NAME] = 1 << 20 };
+	int64_t odd[TABLE_MAX_COLUMNS] = {
+		[COLUMN_KERNEL_METRIC_RESULT] = 2, [COLUMN_KERNEL_METRIC_KIND] = 99, [COLUMN_KERNEL_METRIC_NAME] = 1 << 20
+	};
 	struct fixture f;
 
 	(void)state;
@@ -209,7 +221,8 @@ static void test_odd_rows(void **state)
 	add_metric(&f, 2, "sm__cycles_active.avg", 2);
 	row(&f, TABLE_KERNEL_METRIC, odd, BIT(COLUMN_KERNEL_METRIC_RESULT) | BIT(COLUMN_KERNEL_METRIC_KIND));
 	odd[COLUMN_KERNEL_METRIC_KIND] = KERNEL_METRIC_VALUE;
-	row(&f, TABLE_KERNEL_METRIC, odd, BIT(COLUMN_KERNEL_METRIC_RESULT) | BIT(COLUMN_KERNEL_METRIC_KIND) | BIT(COLUMN_KERNEL_METRIC_NAME));
+	row(&f, TABLE_KERNEL_METRIC, odd,
+	    BIT(COLUMN_KERNEL_METRIC_RESULT) | BIT(COLUMN_KERNEL_METRIC_KIND) | BIT(COLUMN_KERNEL_METRIC_NAME));
 	odd[COLUMN_KERNEL_METRIC_KIND] = KERNEL_METRIC_RULE;
 	row(&f, TABLE_KERNEL_METRIC, odd, BIT(COLUMN_KERNEL_METRIC_RESULT) | BIT(COLUMN_KERNEL_METRIC_KIND));
 	load(&f);
@@ -318,7 +331,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_recorded), cmocka_unit_test(test_driver_decides), cmocka_unit_test(test_odd_rows),
-		cmocka_unit_test(test_page),	 cmocka_unit_test(test_units),
+		cmocka_unit_test(test_page),     cmocka_unit_test(test_units),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -95,8 +95,8 @@ static void cases(void **state)
 static void names_and_order(void **state)
 {
 	static const char text[] = HEAD "say = first\nlet all = a.sum + b.sum\nwhen = all > 10\nset rule__all = all / 100\n"
-				   "[optimize Half]\nlet half = all / 2\nwhen = half > 50 and b.sum < a.sum\ntext = {half|0}\n"
-				   "[inform Rest]\nlet half = 1\ntext = {all|0} {half|0} {rule__all|2}\n";
+					"[optimize Half]\nlet half = all / 2\nwhen = half > 50 and b.sum < a.sum\ntext = {half|0}\n"
+					"[inform Rest]\nlet half = 1\ntext = {all|0} {half|0} {rule__all|2}\n";
 	struct planted values[] = { { "a.sum", 80 }, { "b.sum", 40 }, { NULL, 0 } };
 
 	apply(text, values);
@@ -119,7 +119,8 @@ static void names_and_order(void **state)
 /* The first that is known. */
 static void gains_in_order(void **state)
 {
-	static const char text[] = HEAD "[optimize A]\nwhen = a.sum > 0\ntext = A\ngain = global min(rule__issue, a.sum)\ngain = local a.sum\n";
+	static const char text[] = HEAD
+		"[optimize A]\nwhen = a.sum > 0\ntext = A\ngain = global min(rule__issue, a.sum)\ngain = local a.sum\n";
 	struct planted values[] = { { "a.sum", 0.5 }, { NULL, 0 } };
 
 	apply(text, values);
@@ -133,17 +134,20 @@ static void gains_in_order(void **state)
 	gains(0, RULE_LOCAL, 100);
 }
 
-static const char of_pipes[] = HEAD "[list pipe]\nrow = ALU | alu | integers\nrow = FMA | fma | products\nrow = XU | xu | sines\n"
-				    "value = sm__$2_busy.avg\n"
-				    "[optimize Busiest]\nwhen = pipe.most > 10\n"
-				    "text = {largest pipe: $1 for $3}, {least pipe: $1}; {pipe.sum|0} of {pipe.count|0}: {each pipe when pipe >= 20: $1 {pipe|0}}.\n"
-				    "text = {when pipe.count < 3: Not all.}\n"
-				    "[warn each pipe: $1 Waits]\nlet waits = sm__$2_waits.avg\nwhen = waits > pipe\ntext = {waits|0} for $3.\ngain = local waits / 100\n";
+static const char of_pipes[] = HEAD
+	"[list pipe]\nrow = ALU | alu | integers\nrow = FMA | fma | products\nrow = XU | xu | sines\n"
+	"value = sm__$2_busy.avg\n"
+	"[optimize Busiest]\nwhen = pipe.most > 10\n"
+	"text = {largest pipe: $1 for $3}, {least pipe: $1}; {pipe.sum|0} of {pipe.count|0}: {each pipe when pipe >= 20: $1 {pipe|0}}.\n"
+	"text = {when pipe.count < 3: Not all.}\n"
+	"[warn each pipe: $1 Waits]\nlet waits = sm__$2_waits.avg\nwhen = waits > pipe\ntext = {waits|0} for $3.\ngain = local waits / 100\n";
 
 static void lists(void **state)
 {
+	/* clang-format off */
 	struct planted values[] = { { "sm__alu_busy.avg", 30 }, { "sm__fma_busy.avg", 40 }, { "sm__xu_busy.avg", 5 },
 				    { "sm__xu_waits.avg", 60 }, { "sm__fma_waits.avg", 39 }, { "sm__alu_waits.avg", 31 }, { NULL, 0 } };
+	/* clang-format on */
 
 	apply(of_pipes, values);
 	assert_int_equal(run.count, 3);
@@ -175,8 +179,9 @@ static size_t two_lines(void *context, const char *more, const char *less, struc
 
 static void source_lines(void **state)
 {
-	static const char text[] = HEAD "[lines line]\nmore = sectors\nless = ideal\n[warn Lines]\nwhen = a.sum > 0\ntext = {line.count|0} lines.\n"
-				   "text = {when line.most > 60: {each line: $1 ({line.more|0}, {line.less|0}){when line.stall > 0:  for $2 {line.stall|2}}}.}\n";
+	static const char text[] = HEAD
+		"[lines line]\nmore = sectors\nless = ideal\n[warn Lines]\nwhen = a.sum > 0\ntext = {line.count|0} lines.\n"
+		"text = {when line.most > 60: {each line: $1 ({line.more|0}, {line.less|0}){when line.stall > 0:  for $2 {line.stall|2}}}.}\n";
 	struct planted values[] = { { "a.sum", 1 }, { NULL, 0 } };
 
 	rules_begin(&run, from_list, two_lines, values);
@@ -190,7 +195,7 @@ static void source_lines(void **state)
 static void verdicts(void **state)
 {
 	static const char text[] = HEAD "say = first\n[inform Any]\nwhen = a.sum > 0\ntext = Any.\n[verdict a-bound]\nwhen = a.sum > 10\n"
-				   "[verdict b-bound]\nwhen = a.sum > 5\n";
+					"[verdict b-bound]\nwhen = a.sum > 5\n";
 	struct planted values[] = { { "a.sum", 20 }, { NULL, 0 } };
 
 	apply(text, values);
@@ -351,7 +356,8 @@ static bool is_counted(const struct asked *a, const char *metric)
 /* Attributes of the device, of passes, and what rules hand on. */
 static bool is_told_always(const char *metric)
 {
-	return strncmp(metric, "device__attribute_", 18) == 0 || strncmp(metric, "smsp__pcsamp_", 13) == 0 || strncmp(metric, "rule__", 6) == 0;
+	return strncmp(metric, "device__attribute_", 18) == 0 || strncmp(metric, "smsp__pcsamp_", 13) == 0 ||
+	       strncmp(metric, "rule__", 6) == 0;
 }
 
 static double random_value(void *context, const char *metric)
@@ -408,11 +414,13 @@ static void every_metric_is_counted(void **state)
 
 int main(void)
 {
+	/* clang-format off */
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(cases),    cmocka_unit_test(names_and_order), cmocka_unit_test(gains_in_order), cmocka_unit_test(lists),
 		cmocka_unit_test(source_lines), cmocka_unit_test(verdicts),    cmocka_unit_test(too_much_to_say), cmocka_unit_test(refused),
 		cmocka_unit_test(bounds),   cmocka_unit_test(folders),         cmocka_unit_test(every_metric_is_counted),
 	};
+	/* clang-format on */
 
 	return cmocka_run_group_tests(tests, load, unload);
 }

@@ -165,8 +165,9 @@ static void matmul_naive(void **state)
 	assert_null(find(&run, "Achieved Occupancy"));
 	/* 2 x 2048^3 operations in 2.729568 ms, of 2 x 128 lanes x 132 multiprocessors at 1.979 GHz or a little less. */
 	assert_non_null(find(&run, "Roofline"));
-	assert_float_equal(strtod(find(&run, "Roofline")->text + strlen("The kernel reaches "), NULL),
-			   100 * 2 * pow(2048, 3) / 2.729568e-3 / (2.0 * 128 * 132 * measured(cells[1], "sm__cycles_elapsed.avg.per_second")), 0.2);
+	assert_float_equal(
+		strtod(find(&run, "Roofline")->text + strlen("The kernel reaches "), NULL),
+		100 * 2 * pow(2048, 3) / 2.729568e-3 / (2.0 * 128 * 132 * measured(cells[1], "sm__cycles_elapsed.avg.per_second")), 0.2);
 	assert_non_null(find(&run, "Tensor Cores Unused"));
 }
 
@@ -215,9 +216,12 @@ static void formulas_of_sections(void **state)
 	if (sections_load(&all, folders, 1, &err) < 0)
 		fail_msg("%s", err.text);
 	/* 2 x 2048^3 operations in 2.729568 ms. */
-	assert_float_equal(shown(&all, "SpeedOfLight_RooflineChart", roof, "work Single Precision", 1, 1) / (2 * pow(2048, 3) / 2.729568e-3), 1, 0.002);
+	assert_float_equal(shown(&all, "SpeedOfLight_RooflineChart", roof, "work Single Precision", 1, 1) /
+				   (2 * pow(2048, 3) / 2.729568e-3),
+			   1, 0.002);
 	/* 16,777,216 additions in 58.784 us. */
-	assert_float_equal(shown(&all, "SpeedOfLight_RooflineChart", roof, "work Single Precision", 1, 0) / (16777216 / 58.784e-6), 1, 0.03);
+	assert_float_equal(shown(&all, "SpeedOfLight_RooflineChart", roof, "work Single Precision", 1, 0) / (16777216 / 58.784e-6), 1,
+			   0.03);
 	/* An H200 has 4.8 TB/s. */
 	assert_float_equal(shown(&all, "SpeedOfLight_RooflineChart", roof, "traffic DRAM", 0, 1) / 4.8e12, 1, 0.05);
 	/* Two arrays of 2^24 numbers are read. */
@@ -255,9 +259,11 @@ static void nothing_known(void **state)
 
 static void small_launch(void **state)
 {
+	/* clang-format off */
 	struct planted launch[] = { { "launch__grid_size", 33 }, { "launch__block_size", 100 }, { "launch__sm_count", 132 },
 				    { "launch__waves_per_multiprocessor", 0.0625 }, { "sm__throughput.avg.pct_of_peak_sustained_elapsed", 5 },
 				    { "gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed", 8 }, { NULL, 0 } };
+	/* clang-format on */
 
 	apply(&run, from_list, launch);
 	assert_string_equal(run.verdict, "launch-bound");
@@ -272,8 +278,11 @@ static void small_launch(void **state)
 
 static void tail(void **state)
 {
-	struct planted launch[] = { { "launch__grid_size", 300 }, { "launch__block_size", 128 }, { "launch__sm_count", 132 },
-				    { "launch__waves_per_multiprocessor", 1.25 }, { NULL, 0 } };
+	struct planted launch[] = { { "launch__grid_size", 300 },
+				    { "launch__block_size", 128 },
+				    { "launch__sm_count", 132 },
+				    { "launch__waves_per_multiprocessor", 1.25 },
+				    { NULL, 0 } };
 
 	/* Two waves of 240 blocks, of which 180 are missing. */
 	apply(&run, from_list, launch);
@@ -303,10 +312,12 @@ static void tail(void **state)
 
 static void occupancy(void **state)
 {
+	/* clang-format off */
 	struct planted values[] = { { "sm__maximum_warps_per_active_cycle_pct", 50 }, { "sm__warps_active.avg.pct_of_peak_sustained_active", 45 },
 				    { "launch__occupancy_limit_blocks", 32 }, { "launch__occupancy_limit_registers", 4 },
 				    { "launch__occupancy_limit_shared_mem", 4 }, { "launch__occupancy_limit_warps", 8 },
 				    { "launch__occupancy_limit_barriers", 32 }, { "launch__waves_per_multiprocessor", 0.5 }, { NULL, 0 } };
+	/* clang-format on */
 
 	apply(&run, from_list, values);
 	gains(&run, "Theoretical Occupancy", RULE_LOCAL, 50);
@@ -329,6 +340,7 @@ static void occupancy(void **state)
 
 static void other_faults(void **state)
 {
+	/* clang-format off */
 	struct planted values[] = { { "smsp__thread_inst_executed_per_inst_executed.ratio", 16 },
 				    { "smsp__thread_inst_executed_pred_on_per_inst_executed.ratio", 8 },
 				    { "sm__cycles_active.avg", 500 }, { "sm__cycles_active.max", 1000 }, { "sm__cycles_active.min", 100 },
@@ -342,11 +354,13 @@ static void other_faults(void **state)
 				    { "sm__instruction_throughput.avg.pct_of_peak_sustained_elapsed", 90 },
 				    { "sm__inst_issued.avg.pct_of_peak_sustained_elapsed", 10 }, { "sm__inst_issued.max.pct_of_peak_sustained_elapsed", 40 },
 				    { NULL, 0 } };
+	/* clang-format on */
 
 	apply(&run, from_list, values);
 	gains(&run, "Thread Divergence", RULE_LOCAL, 75);
 	gains(&run, "Workload Imbalance", RULE_GLOBAL, 25);
-	assert_non_null(strstr(find(&run, "Workload Imbalance")->text, "active 2.00 times as long as the average, the least busy 0.20 times"));
+	assert_non_null(
+		strstr(find(&run, "Workload Imbalance")->text, "active 2.00 times as long as the average, the least busy 0.20 times"));
 	assert_int_equal(count_rule(&run, "MemoryApertureUsage"), 1);
 	assert_non_null(find(&run, "Spilled Registers"));
 	assert_int_equal(find(&run, "Sampling Interval")->tag, RULE_WARN);
@@ -361,7 +375,8 @@ static void bank_conflicts(void **state)
 	struct planted values[] = { { "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum", 500 },
 				    { "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum", 1000 },
 				    { "l1tex__throughput.avg.pct_of_peak_sustained_elapsed", 80 },
-				    { "l1tex__data_pipe_lsu_wavefronts_mem_shared.sum", 2000 }, { NULL, 0 } };
+				    { "l1tex__data_pipe_lsu_wavefronts_mem_shared.sum", 2000 },
+				    { NULL, 0 } };
 
 	apply(&run, from_list, values);
 	assert_int_equal(count_rule(&run, "SharedMemoryConflicts"), 1);
@@ -380,8 +395,11 @@ static void bank_conflicts(void **state)
 /* Three quarters of the sectors are too many, while L2 works for half of the time. Without the ideal nothing is known. */
 static void uncoalesced(void **state)
 {
-	struct planted values[] = { { "memory_l2_theoretical_sectors_global", 400 }, { "memory_l2_theoretical_sectors_global_ideal", 100 },
-				    { "lts__cycles_active.avg", 500 }, { "lts__cycles_elapsed.avg", 1000 }, { NULL, 0 } };
+	struct planted values[] = { { "memory_l2_theoretical_sectors_global", 400 },
+				    { "memory_l2_theoretical_sectors_global_ideal", 100 },
+				    { "lts__cycles_active.avg", 500 },
+				    { "lts__cycles_elapsed.avg", 1000 },
+				    { NULL, 0 } };
 
 	apply(&run, from_list, values);
 	gains(&run, "Uncoalesced Global Accesses", RULE_GLOBAL, 37.5);
@@ -398,10 +416,12 @@ static void double_precision(void **state)
 {
 #define COUNT(op) "smsp__sass_thread_inst_executed_op_" op "_pred_on.sum.per_cycle_elapsed"
 #define PEAK(op) "sm__sass_thread_inst_executed_op_" op "_pred_on.sum.peak_sustained"
+	/* clang-format off */
 	struct planted values[] = { { COUNT("fadd"), 0 }, { COUNT("fmul"), 0 }, { COUNT("ffma"), 0 }, { COUNT("dadd"), 40 }, { COUNT("dmul"), 40 },
 				    { COUNT("dfma"), 60 }, { PEAK("ffma"), 6400 }, { PEAK("dfma"), 100 }, { "smsp__cycles_elapsed.avg.per_second", 1e9 },
 				    { "sm__cycles_elapsed.avg.per_second", 1e9 },
 				    { "sm__pipe_fp64_cycles_active.avg.pct_of_peak_sustained_active", 50 }, { NULL, 0 } };
+	/* clang-format on */
 
 	/* 200 of 200 operations a cycle, a 64th of single precision. */
 	apply(&run, from_list, values);
@@ -412,10 +432,12 @@ static void double_precision(void **state)
 /* 60 of 100 instructions add or multiply, and 20 of them could be paired, on a pipeline that is busy for 40 % of the time. */
 static void fused(void **state)
 {
+	/* clang-format off */
 	struct planted values[] = { { COUNT("fadd"), 20 }, { COUNT("fmul"), 40 }, { COUNT("ffma"), 40 }, { COUNT("dadd"), 10 }, { COUNT("dmul"), 9 },
 				    { COUNT("dfma"), 81 }, { "sm__pipe_fma_cycles_active.avg.pct_of_peak_sustained_active", 40 },
 				    { "sm__throughput.avg.pct_of_peak_sustained_elapsed", 70 },
 				    { "gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed", 30 }, { NULL, 0 } };
+	/* clang-format on */
 
 	apply(&run, from_list, values);
 	gains(&run, "Fused Multiply-Adds", RULE_GLOBAL, 8);
@@ -429,9 +451,12 @@ static void fused(void **state)
 
 static void compression(void **state)
 {
-	struct planted values[] = { { "lrc__ilc_input_sectors.sum", 1000 }, { "lrc__average_ilc_input_sector_success_rate.pct", 10 },
-				    { "lts__t_sectors.sum", 4000 }, { "dram__bytes_read.sum.pct_of_peak_sustained_elapsed", 40 },
-				    { "l1tex__m_l1tex2xbar_write_bytes.sum", 6400 }, { NULL, 0 } };
+	struct planted values[] = { { "lrc__ilc_input_sectors.sum", 1000 },
+				    { "lrc__average_ilc_input_sector_success_rate.pct", 10 },
+				    { "lts__t_sectors.sum", 4000 },
+				    { "dram__bytes_read.sum.pct_of_peak_sustained_elapsed", 40 },
+				    { "l1tex__m_l1tex2xbar_write_bytes.sum", 6400 },
+				    { NULL, 0 } };
 
 	/* 0.9 of it in vain, three quarters of the sectors, 0.4 of the time; 32000 bytes for 6400 that were written. */
 	apply(&run, from_list, values);
@@ -458,8 +483,11 @@ static void compression(void **state)
 
 static void reuse(void **state)
 {
-	struct planted values[] = { { "device__attribute_l2_cache_size", 50e6 }, { "dram__bytes_read.sum", 30e6 }, { "dram__bytes_write.sum", 10e6 },
-				    { "gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed", 80 }, { "lts__t_sectors_srcunit_tex_op_read.sum", 10e6 },
+	struct planted values[] = { { "device__attribute_l2_cache_size", 50e6 },
+				    { "dram__bytes_read.sum", 30e6 },
+				    { "dram__bytes_write.sum", 10e6 },
+				    { "gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed", 80 },
+				    { "lts__t_sectors_srcunit_tex_op_read.sum", 10e6 },
 				    { NULL, 0 } };
 
 	apply(&run, from_list, values);
@@ -482,10 +510,13 @@ static void reuse(void **state)
 /* PCIe with 16 lanes of 32 GT/s: 64 GB/s beside 640 GB/s of DRAM; half of the misses go there. */
 static void elsewhere(void **state)
 {
-	struct planted values[] = { { "lts__t_sectors_srcunit_tex.avg.pct_of_peak_sustained_elapsed", 60 }, { "lts__t_sectors_srcunit_tex_lookup_miss.sum", 100 },
+	struct planted values[] = { { "lts__t_sectors_srcunit_tex.avg.pct_of_peak_sustained_elapsed", 60 },
+				    { "lts__t_sectors_srcunit_tex_lookup_miss.sum", 100 },
 				    { "lts__t_sectors_srcunit_tex_aperture_sysmem_lookup_miss.sum", 50 },
-				    { "dram__bytes.sum.peak_sustained", 640 }, { "dram__cycles_elapsed.avg.per_second", 1e9 },
-				    { "device__attribute_gpu_pci_ext_gpu_link_width", 16 }, { "device__attribute_gpu_pci_ext_gpu_link_rate", 32000 },
+				    { "dram__bytes.sum.peak_sustained", 640 },
+				    { "dram__cycles_elapsed.avg.per_second", 1e9 },
+				    { "device__attribute_gpu_pci_ext_gpu_link_width", 16 },
+				    { "device__attribute_gpu_pci_ext_gpu_link_rate", 32000 },
 				    { NULL, 0 } };
 
 	apply(&run, from_list, values);
@@ -494,9 +525,11 @@ static void elsewhere(void **state)
 
 static void links(void **state)
 {
+	/* clang-format off */
 	struct planted values[] = { { "nvlrx__bytes.sum.pct_of_peak_sustained_elapsed", 70 }, { "nvlrx__bytes.sum", 1000 },
 				    { "nvlrx__bytes_data_protocol.sum", 400 }, { "nvltx__bytes.sum.pct_of_peak_sustained_elapsed", 5 },
 				    { "nvltx__bytes.sum", 1000 }, { "nvltx__bytes_data_protocol.sum", 900 }, { NULL, 0 } };
+	/* clang-format on */
 
 	apply(&run, from_list, values);
 	assert_int_equal(count_rule(&run, "NvlinkUsage"), 2);
@@ -534,9 +567,11 @@ static void speed_of_light(void **state)
 		{ 59, 10, NAN, "Latency Issue", "latency-bound", "arithmetic" },
 		{ 59, 10, 0.25, "Small Grid", "launch-bound", "fills 25.0 % of the GPU" },
 	};
+	/* clang-format off */
 	struct planted values[] = { { "sm__throughput" ELAPSED, 0 }, { "gpu__compute_memory_throughput" ELAPSED, 0 },
 				    { "launch__waves_per_multiprocessor", 0 }, { "l1tex__f_wavefronts" ELAPSED, 10 }, { "lts__d_sectors" ELAPSED, 50 },
 				    { "gpu__dram_throughput" ELAPSED, 49 }, { NULL, 0 } };
+	/* clang-format on */
 
 	for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
 		values[0].value = ways[i].sm;
@@ -561,9 +596,12 @@ static void speed_of_light(void **state)
 /* A multiprocessor that is busy with loads and stores does no arithmetic. */
 static void busy_with_loads(void **state)
 {
-	struct planted values[] = { { "sm__throughput" ELAPSED, 73.3 }, { "gpu__compute_memory_throughput" ELAPSED, 73.4 },
-				    { "sm__instruction_throughput" ELAPSED, 42.1 }, { "sm__memory_throughput" ELAPSED, 73.3 },
-				    { "l1tex__data_pipe_lsu_wavefronts" ELAPSED, 73.4 }, { NULL, 0 } };
+	struct planted values[] = { { "sm__throughput" ELAPSED, 73.3 },
+				    { "gpu__compute_memory_throughput" ELAPSED, 73.4 },
+				    { "sm__instruction_throughput" ELAPSED, 42.1 },
+				    { "sm__memory_throughput" ELAPSED, 73.3 },
+				    { "l1tex__data_pipe_lsu_wavefronts" ELAPSED, 73.4 },
+				    { NULL, 0 } };
 
 	apply(&run, from_list, values);
 	assert_string_equal(run.verdict, "memory-bound");
@@ -572,7 +610,8 @@ static void busy_with_loads(void **state)
 	values[1].value = values[4].value = 20;
 	apply(&run, from_list, values);
 	assert_string_equal(run.verdict, "memory-bound");
-	assert_non_null(strstr(find(&run, "High Memory Throughput")->text, "more (73.3 %) than arithmetic (42.1 %), the way of loads and stores out"));
+	assert_non_null(strstr(find(&run, "High Memory Throughput")->text,
+			       "more (73.3 %) than arithmetic (42.1 %), the way of loads and stores out"));
 	values[2].value = 73.3;
 	values[3].value = 20;
 	apply(&run, from_list, values);
@@ -588,11 +627,13 @@ static void busy_with_loads(void **state)
 /* A counter that all threads add to: one slice of L2 is busy, and all others wait. */
 static void one_slice(void **state)
 {
+	/* clang-format off */
 	struct planted values[] = { { "sm__throughput" ELAPSED, 0.5 }, { "gpu__compute_memory_throughput" ELAPSED, 1.5 },
 				    { "lts__d_atomic_input_cycles_active.max.pct_of_peak_sustained_elapsed", 80 },
 				    { "lts__d_atomic_input_cycles_active" ELAPSED, 1 }, { "launch__waves_per_multiprocessor", 15 },
 				    { "smsp__issue_active.avg.per_cycle_active", 0.01 }, { "smsp__warps_active.avg.per_cycle_active", 15 },
 				    { "smsp__warps_eligible.avg.per_cycle_active", 0.01 }, { "smsp__maximum_warps_avg_per_active_cycle", 16 }, { NULL, 0 } };
+	/* clang-format on */
 
 	apply(&run, from_list, values);
 	assert_string_equal(run.verdict, "memory-bound");
@@ -614,10 +655,12 @@ static void one_slice(void **state)
 /* Constants that are set by half precision's instructions keep the tensor pipeline busy for 2 % of the time; no matrix is multiplied. */
 static void tensor_pipe_without_matrices(void **state)
 {
+	/* clang-format off */
 	struct planted values[] = { { "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_active", 2.4 },
 				    { "sm__pipe_fma_cycles_active.avg.pct_of_peak_sustained_active", 60 }, { COUNT("ffma"), 90 }, { COUNT("fadd"), 1 },
 				    { COUNT("fmul"), 1 }, { COUNT("hadd"), 0 }, { COUNT("hmul"), 0 }, { COUNT("hfma"), 4 },
 				    { "sm__pipe_tensor_type_hmma_hgmma_qgmma_imma_igmma_bmma_bgmma_cycles_active" ELAPSED, 0 }, { NULL, 0 } };
+	/* clang-format on */
 
 	apply(&run, from_list, values);
 	assert_non_null(find(&run, "Tensor Cores Unused"));
@@ -641,7 +684,8 @@ static void busiest_pipe(void **state)
 		const char *title;
 	} ways[] = { { 19, "Low Utilization" }, { 20, "Balanced" }, { 60, "High Utilization" }, { 80, "Very High Utilization" } };
 	struct planted values[] = { { "sm__inst_executed_pipe_xu.avg.pct_of_peak_sustained_active", 0 },
-				    { "sm__pipe_alu_cycles_active.avg.pct_of_peak_sustained_active", 1 }, { NULL, 0 } };
+				    { "sm__pipe_alu_cycles_active.avg.pct_of_peak_sustained_active", 1 },
+				    { NULL, 0 } };
 
 	for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
 		values[0].value = ways[i].most;
@@ -655,18 +699,22 @@ static void busiest_pipe(void **state)
 
 static void issue_slots(void **state)
 {
+	/* clang-format off */
 	struct planted values[] = { { "smsp__issue_active.avg.per_cycle_active", 0.25 }, { "smsp__warps_active.avg.per_cycle_active", 0.5 },
 				    { "smsp__warps_eligible.avg.per_cycle_active", 0.3 }, { "smsp__maximum_warps_avg_per_active_cycle", 16 },
 				    { "sm__throughput" ELAPSED, 70 }, { "gpu__compute_memory_throughput" ELAPSED, 20 }, { NULL, 0 } };
+	/* clang-format on */
 
 	apply(&run, from_list, values);
-	assert_string_equal(find(&run, "Issue Slot Utilization")->text,
-			    "A scheduler issues an instruction only every 4.0 cycles. It has less than one warp (0.50) to choose from: there is not enough work.");
+	assert_string_equal(
+		find(&run, "Issue Slot Utilization")->text,
+		"A scheduler issues an instruction only every 4.0 cycles. It has less than one warp (0.50) to choose from: there is not enough work.");
 	/* The multiprocessors leave 30 %. */
 	gains(&run, "Issue Slot Utilization", RULE_LOCAL, 30);
 	values[1].value = 8;
 	apply(&run, from_list, values);
-	assert_non_null(strstr(find(&run, "Issue Slot Utilization")->text, "Of 16.0 warps it could hold there are 8.0, and 0.30 are ready"));
+	assert_non_null(
+		strstr(find(&run, "Issue Slot Utilization")->text, "Of 16.0 warps it could hold there are 8.0, and 0.30 are ready"));
 	values[1].value = 13;
 	values[4].metric = "none";
 	apply(&run, from_list, values);
@@ -680,15 +728,18 @@ static void issue_slots(void **state)
 /* 8 of 32 bytes are used: three quarters of what the level does, where it does most. */
 static void levels_of_accesses(void **state)
 {
+	/* clang-format off */
 	struct planted values[] = { { "smsp__sass_average_data_bytes_per_sector_mem_local_op_st.ratio", 8 },
 				    { "smsp__sass_average_data_bytes_per_sector_mem_local_op_st.max_rate", 32 }, { "l1tex__throughput" ELAPSED, 20 },
 				    { "lts__throughput" ELAPSED, 30 }, { "gpu__dram_throughput" ELAPSED, 90 },
 				    { "l1tex__t_sector_pipe_lsu_mem_local_op_st_hit_rate.pct", 10 }, { "lts__t_sector_op_write_hit_rate.pct", 50 }, { NULL, 0 } };
+	/* clang-format on */
 
 	/* 20, 0.9 of 30, 0.45 of 90. */
 	apply(&run, from_list, values);
-	assert_string_equal(find(&run, "Access Pattern")->text, "Of each sector that is stored in local memory, threads use 8.0 of 32 bytes; "
-								"it costs most in DRAM. Threads of a warp should access memory side by side.");
+	assert_string_equal(find(&run, "Access Pattern")->text,
+			    "Of each sector that is stored in local memory, threads use 8.0 of 32 bytes; "
+			    "it costs most in DRAM. Threads of a warp should access memory side by side.");
 	gains(&run, "Access Pattern", RULE_GLOBAL, 0.75 * 0.45 * 90);
 	values[6].value = 90;
 	apply(&run, from_list, values);
@@ -723,6 +774,7 @@ static void levels_of_accesses(void **state)
 
 int main(void)
 {
+	/* clang-format off */
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(vecadd),       cmocka_unit_test(matmul_naive), cmocka_unit_test(matmul_tiled), cmocka_unit_test(nothing_known),
 		cmocka_unit_test(formulas_of_sections),
@@ -732,6 +784,7 @@ int main(void)
 		cmocka_unit_test(reuse),        cmocka_unit_test(elsewhere),    cmocka_unit_test(links),        cmocka_unit_test(short_kernel),
 		cmocka_unit_test(speed_of_light), cmocka_unit_test(busy_with_loads), cmocka_unit_test(one_slice), cmocka_unit_test(tensor_pipe_without_matrices), cmocka_unit_test(busiest_pipe), cmocka_unit_test(issue_slots), cmocka_unit_test(levels_of_accesses),
 	};
+	/* clang-format on */
 
 	return cmocka_run_group_tests(tests, load_written, release_written);
 }

@@ -76,7 +76,8 @@ static void rows(void **state)
 	assert_int_equal(b->rows[0].line, 10);
 	assert_string_equal(b->rows[1].label, "Cluster Size");
 	assert_string_equal(b->rows[1].unit, "");
-	assert_true(cc_fits(&b->rows[1].cc, 90) && cc_fits(&b->rows[1].cc, 103) && !cc_fits(&b->rows[1].cc, 110) && !cc_fits(&b->rows[1].cc, 89));
+	assert_true(cc_fits(&b->rows[1].cc, 90) && cc_fits(&b->rows[1].cc, 103) && !cc_fits(&b->rows[1].cc, 110) &&
+		    !cc_fits(&b->rows[1].cc, 89));
 	assert_string_equal(b->rows[2].label, "# Per");
 	b = &s.blocks[1];
 	assert_int_equal(b->kind, BLOCK_TABLE);
@@ -96,8 +97,9 @@ static void rows(void **state)
 /* One row for each way of taking a word of every list. */
 static void lists(void **state)
 {
-	static const char *const all[] = { "a__x.sum", "a__x.sum.per_second", "a__x.avg", "a__x.avg.per_second", "a__y.sum", "a__y.sum.per_second",
-					   "a__y.avg", "a__y.avg.per_second", "b__c.sum" };
+	static const char *const all[] = { "a__x.sum", "a__x.sum.per_second", "a__x.avg", "a__x.avg.per_second",
+					   "a__y.sum", "a__y.sum.per_second", "a__y.avg", "a__y.avg.per_second",
+					   "b__c.sum" };
 	struct section s;
 	struct error err = { "" };
 
@@ -138,7 +140,8 @@ static void refused(void **state)
 		{ "title = X\n[roofline R]\nhard a = b__c.sum | d__e.sum\n", ":3: a line of a roofline begins" },
 		{ "title = X\n[collect]\na = b__{c,d.sum\n", ":3: '{' has no" },
 		{ "title = X\n[collect]\na = b__{c,{d,e}}.sum\n", ":3: " },
-		{ "title = X\n[collect]\na = b__{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}.sum\n", ":3: there are too many rows" },
+		{ "title = X\n[collect]\na = b__{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}.sum\n",
+		  ":3: there are too many rows" },
 		{ "title = X\n[rows]\na = b__{c,d}.sum\n", ":3: " },
 		{ "title = X\norder = first\n[rows]\na = b__c.sum\n", ":2: the order" },
 		{ "title = X\norder = 12345678\n[rows]\na = b__c.sum\n", ":2: the order" },
@@ -237,7 +240,8 @@ static void folders(void **state)
 
 static void words(void **state)
 {
-	static const char text[] = "kind = metric\ncollection = launch\nb__x [block] = One.\nb__x = Two.\na__y = Other.\nkind = unit\nsm = A multiprocessor.\n";
+	static const char text[] =
+		"kind = metric\ncollection = launch\nb__x [block] = One.\nb__x = Two.\na__y = Other.\nkind = unit\nsm = A multiprocessor.\n";
 	struct glossary g = { NULL, 0 };
 	struct error err = { "" };
 
@@ -262,8 +266,8 @@ static void words(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(head),    cmocka_unit_test(rows),    cmocka_unit_test(refused), cmocka_unit_test(hostile), cmocka_unit_test(lists),
-		cmocka_unit_test(folders), cmocka_unit_test(words),
+		cmocka_unit_test(head),  cmocka_unit_test(rows),    cmocka_unit_test(refused), cmocka_unit_test(hostile),
+		cmocka_unit_test(lists), cmocka_unit_test(folders), cmocka_unit_test(words),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -33,13 +33,13 @@ static struct source_fact facts[] = {
 };
 static const char *metrics[] = { SAMPLES, LONG, WAIT, SECTORS, IDEAL };
 static struct source_count counts[] = {
-	{ 1, 1, "helper", 64, 0, 3 },
-	{ 1, 1, "kernel", 0, 0, 5 },   { 1, 1, "kernel", 0, 2, 5 },
-	{ 1, 1, "kernel", 16, 3, 80 }, { 1, 1, "kernel", 16, 4, 10 },
-	{ 1, 1, "kernel", 32, 0, 90 }, { 1, 1, "kernel", 32, 1, 60 }, { 1, 1, "kernel", 32, 2, 30 },
-	{ 2, 1, "kernel", 16, 3, 7 },
+	{ 1, 1, "helper", 64, 0, 3 },  { 1, 1, "kernel", 0, 0, 5 },   { 1, 1, "kernel", 0, 2, 5 },
+	{ 1, 1, "kernel", 16, 3, 80 }, { 1, 1, "kernel", 16, 4, 10 }, { 1, 1, "kernel", 32, 0, 90 },
+	{ 1, 1, "kernel", 32, 1, 60 }, { 1, 1, "kernel", 32, 2, 30 }, { 2, 1, "kernel", 16, 3, 7 },
 };
-static struct source_book book = { .facts = facts, .fact_count = 4, .counts = counts, .count_count = 9, .metrics = metrics, .metric_count = 5 };
+static struct source_book book = {
+	.facts = facts, .fact_count = 4, .counts = counts, .count_count = 9, .metrics = metrics, .metric_count = 5
+};
 
 static void instructions_of_a_launch(void **state)
 {
@@ -147,8 +147,10 @@ static struct source_fact old_facts[] = {
 };
 static const char *old_metrics[] = { LONG, SAMPLES };
 static struct source_count old_counts[] = {
-	{ 4, 7, "kernel", 0, 1, 10 }, { 4, 7, "kernel", 16, 1, 100 },
-	{ 5, 7, "kernel", 0, 1, 20 }, { 5, 7, "kernel", 16, 1, 300 },
+	{ 4, 7, "kernel", 0, 1, 10 },
+	{ 4, 7, "kernel", 16, 1, 100 },
+	{ 5, 7, "kernel", 0, 1, 20 },
+	{ 5, 7, "kernel", 16, 1, 300 },
 };
 
 /* Samples of an item's counterpart; -1: it has none. */
@@ -161,8 +163,10 @@ static void beside_another(void **state)
 {
 	struct source_file files[] = { { "/a/x.cu", 0, "1\n2\n3\n4\n5\n6\n7\n8\nnew\n\tload\n\n  add\n", 35, false } };
 	struct source_file old_files[] = { { "/old/x.cu", 0, "1\n2\n3\n4\n5\n6\n7\n8\nload\n\nadd\n", 26, false } };
+	/* clang-format off */
 	struct source_book now = book, old = { .facts = old_facts, .fact_count = 3, .counts = old_counts, .count_count = 4, .metrics = old_metrics,
 					       .metric_count = 2, .files = old_files };
+	/* clang-format on */
 	struct kernel_source s, before, lines, lines_before;
 
 	(void)state;
@@ -395,10 +399,12 @@ static void disassembly(void **state)
 
 int main(void)
 {
+	/* clang-format off */
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(instructions_of_a_launch), cmocka_unit_test(lines_of_a_launch), cmocka_unit_test(what_was_inlined), cmocka_unit_test(beside_another), cmocka_unit_test(rules_with_lines),
 		cmocka_unit_test(accesses),                 cmocka_unit_test(disassembly), cmocka_unit_test(opcodes),
 	};
+	/* clang-format on */
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -17,7 +17,9 @@
 #define PERCENT "sm__throughput.avg.pct_of_peak_sustained_elapsed"
 
 static struct kernel_range training[] = { { "", "step", 0 }, { "", "aten::linear, seq = 4, op_id = 9", 1 }, { "", "aten::mm", 2 } };
-static struct kernel_range other[] = { { "", "step", 0 }, { "", "aten::linear, seq = 5", 1 }, { "lib", "inner", 0 }, { "", "whole run", -1 } };
+static struct kernel_range other[] = {
+	{ "", "step", 0 }, { "", "aten::linear, seq = 5", 1 }, { "lib", "inner", 0 }, { "", "whole run", -1 }
+};
 
 static struct metric_value values[4][2] = {
 	{ { TIME, "ns", VALUE_INTEGER, { .integer = 100 } }, { PERCENT, "%", VALUE_REAL, { .real = 10 } } },
@@ -33,9 +35,11 @@ static int setup(void **state)
 {
 	(void)state;
 	for (int i = 0; i < 4; i++)
+		/* clang-format off */
 		items[i] = (struct kernel_result){ .id = i + 1, .number = i, .name = i < 2 ? "f(int)" : "g", .function = i < 2 ? "f" : "g", .mangled = "",
 						   .host = "h", .verdict = "", .grid = { 8, 1, 1 }, .block = { 32, 1, 1 }, .values = values[i],
 						   .value_count = 2 };
+	/* clang-format on */
 	items[0].ranges = items[1].ranges = training;
 	items[0].range_count = items[1].range_count = 3;
 	items[2].ranges = other;
@@ -107,7 +111,8 @@ static void test_operators(void **state)
 		{ "autograd::engine::evaluate_function: AddmmBackward0, seq = 17", "AddmmBackward0" },
 		{ "torch::jit::op", "torch::jit::op" },
 	};
-	static const char *const none[] = { "", "step", "forward pass", "a sentence with std::vector in it", "::x", "x::", "a::::b", ", seq = 4" };
+	static const char *const none[] = { "",    "step", "forward pass", "a sentence with std::vector in it",
+					    "::x", "x::",  "a::::b",       ", seq = 4" };
 	char name[64];
 
 	(void)state;
@@ -127,14 +132,17 @@ static void test_per_operator(void **state)
 	char *text = summary(SUMMARY_PER_OPERATOR, FORM_CSV, 10);
 
 	(void)state;
-	holds(text, "\"Operator\",\"Invocations\",\"Section Name\",\"Metric Name\",\"Metric Unit\",\"Minimum\",\"Maximum\",\"Average\",\"Total\"\n");
+	holds(text,
+	      "\"Operator\",\"Invocations\",\"Section Name\",\"Metric Name\",\"Metric Unit\",\"Minimum\",\"Maximum\",\"Average\",\"Total\"\n");
 	/* Shares by time: (100 x 10 + 300 x 50) / 400. */
-	holds(text, "\"aten::mm\",\"2\",\"Command line profiler metrics\",\"" TIME "\",\"ns\",\"100.00\",\"300.00\",\"200.00\",\"400.00\"\n");
+	holds(text,
+	      "\"aten::mm\",\"2\",\"Command line profiler metrics\",\"" TIME "\",\"ns\",\"100.00\",\"300.00\",\"200.00\",\"400.00\"\n");
 	holds(text, "\"" PERCENT "\",\"%\",\"10.00\",\"50.00\",\"40.00\",\"\"\n");
 	holds(text, "\"aten::linear\",\"1\"");
 	holds(text, "\"(no operator)\",\"1\"");
 	/* The longest first. */
-	assert_true(strstr(text, "aten::mm") < strstr(text, "aten::linear") && strstr(text, "aten::linear") < strstr(text, "(no operator)"));
+	assert_true(strstr(text, "aten::mm") < strstr(text, "aten::linear") &&
+		    strstr(text, "aten::linear") < strstr(text, "(no operator)"));
 	free(text);
 	text = summary(SUMMARY_PER_OPERATOR, FORM_JSON, 10);
 	holds(text, "{\"launches\": 2, \"operator\": \"aten::mm\",");
@@ -187,8 +195,8 @@ static void test_typical(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_spread),	   cmocka_unit_test(test_operators),  cmocka_unit_test(test_per_operator),
-		cmocka_unit_test(test_per_range),  cmocka_unit_test(test_per_kernel), cmocka_unit_test(test_typical),
+		cmocka_unit_test(test_spread),    cmocka_unit_test(test_operators),  cmocka_unit_test(test_per_operator),
+		cmocka_unit_test(test_per_range), cmocka_unit_test(test_per_kernel), cmocka_unit_test(test_typical),
 	};
 
 	return cmocka_run_group_tests(tests, setup, NULL);

@@ -14,22 +14,22 @@
 #include "support/text_report.h"
 
 /* Two processes with a thread each, a second thread in the first; a stream each, and a second one in the first process. */
-#define WORLD                                                                                    \
-	"process 0 uid=1 pid=10 name=\"a\"\nprocess 0 uid=2 pid=20 name=\"b\"\n"                 \
+#define WORLD \
+	"process 0 uid=1 pid=10 name=\"a\"\nprocess 0 uid=2 pid=20 name=\"b\"\n" \
 	"thread 0 uid=1 process=1 tid=11 name=\"main\"\nthread 0 uid=2 process=1 tid=12 name=\"other\"\n" \
-	"thread 0 uid=3 process=2 tid=21 name=\"main\"\n"                                        \
-	"track 0 id=1 kind=1 process=1 thread=1 domain=0 depth=0\n"                              \
-	"track 0 id=2 kind=1 process=1 thread=1 domain=0 depth=1\n"                              \
-	"track 0 id=3 kind=2 process=1 thread=1 domain=0 depth=0\n"                              \
-	"track 0 id=4 kind=1 process=1 thread=2 domain=0 depth=0\n"                              \
-	"track 0 id=5 kind=1 process=2 thread=3 domain=0 depth=0\n"                              \
+	"thread 0 uid=3 process=2 tid=21 name=\"main\"\n" \
+	"track 0 id=1 kind=1 process=1 thread=1 domain=0 depth=0\n" \
+	"track 0 id=2 kind=1 process=1 thread=1 domain=0 depth=1\n" \
+	"track 0 id=3 kind=2 process=1 thread=1 domain=0 depth=0\n" \
+	"track 0 id=4 kind=1 process=1 thread=2 domain=0 depth=0\n" \
+	"track 0 id=5 kind=1 process=2 thread=3 domain=0 depth=0\n" \
 	"track 0 id=10 kind=9 process=1 thread=1 depth=0\ntrack 0 id=11 kind=9 process=1 thread=1 depth=1\n" \
 	"track 0 id=12 kind=9 process=1 thread=2 depth=0\ntrack 0 id=13 kind=9 process=2 thread=3 depth=0\n" \
 	"track 0 id=20 kind=10 process=1 domain=1 depth=0\ntrack 0 id=21 kind=10 process=1 domain=2 depth=0\n" \
 	"track 0 id=22 kind=10 process=2 domain=3 depth=0\ntrack 0 id=23 kind=11 process=1 domain=1 depth=0\n" \
 	"track 0 id=24 kind=14 process=1 domain=1 depth=0\ntrack 0 id=25 kind=13 process=1 domain=1 depth=0\n" \
 	"cuda_stream 0 uid=1 process=1 id=7 context=1 device=0\ncuda_stream 0 uid=2 process=1 id=8 context=1 device=1\n" \
-	"cuda_stream 0 uid=3 process=2 id=7 context=1 device=0\n"                                \
+	"cuda_stream 0 uid=3 process=2 id=7 context=1 device=0\n" \
 	"cuda_function 0 id=1 name=\"void k<int>(int)\" short_name=\"k\" mangled=\"_Z1kIiEvi\"\n" \
 	"cuda_launch 0 id=1 function=1 grid_x=1 grid_y=1 grid_z=1 block_x=32 block_y=1 block_z=1 registers=8\n"
 
@@ -69,8 +69,7 @@ static void check(struct recording *r, const char *sql, const char *expected)
 	assert_string_equal(ask(r->q, sql), expected);
 }
 
-#define PROJECTION                                                                                         \
-	"SELECT name, gpuOps, projStart, projDuration, level, numChild, rangeStack FROM nvtx_projection"
+#define PROJECTION "SELECT name, gpuOps, projStart, projDuration, level, numChild, rangeStack FROM nvtx_projection"
 
 /* Nested ranges, a gap between them, one without work; work of both streams; a call at the very edges of its range. */
 static void test_nested(void **state)
@@ -136,8 +135,7 @@ static void test_processes(void **state)
 
 	check(&r, "SELECT processUid, start, apiName, globalTid % 0x1000000, nvtxName FROM cuda_gpu_ops ORDER BY 1, 2",
 	      "1|300|first|11|a;1|320|second|12|t;2|300|third|21|b;2|350|||");
-	check(&r, "SELECT name, pid, tid, gpuOps, projDuration FROM nvtx_projection",
-	      "a|10|11|1|10;t|10|12|1|20;b|20|21|1|30");
+	check(&r, "SELECT name, pid, tid, gpuOps, projDuration FROM nvtx_projection", "a|10|11|1|10;t|10|12|1|20;b|20|21|1|30");
 	drop(&r);
 }
 
@@ -153,8 +151,9 @@ static void test_phases(void **state)
 		"gpu_kernel 20 start=490 end=650 launch=1 correlation=3\ngpu_kernel 20 start=800 end=900 launch=1 correlation=4\n"
 		"gpu_kernel 20 start=1000 end=1001 launch=1 correlation=77\ngpu_kernel 20 start=1002 end=1003 launch=1\n");
 
-	check(&r, "SELECT apiStart, apiDuration, queueStart, queueDuration, kernelStart, kernelDuration, totalDuration, apiName "
-		  "FROM cuda_kernel_exec",
+	check(&r,
+	      "SELECT apiStart, apiDuration, queueStart, queueDuration, kernelStart, kernelDuration, totalDuration, apiName "
+	      "FROM cuda_kernel_exec",
 	      "100|100|200|50|250|40|190|cudaLaunchKernel;300|100|||350|40|100|cudaLaunchKernel;"
 	      "500|100|||490|160|150|cudaLaunchKernelExC_v11060;700|100|||800|100|200|cuLaunchKernel;||||1000|1||;||||1002|1||");
 	drop(&r);
@@ -283,8 +282,8 @@ static void write_random(struct buf *text, struct span *ranges, struct span *cal
 	for (int i = 0; i < CALLS; i++) {
 		calls[i].start = 8 * i + (int64_t)random_number(state, 4);
 		calls[i].end = calls[i].start + (int64_t)random_number(state, 4);
-		buf_printf(text, "cuda_api 10 start=%d end=%d name=\"f\" correlation=%d flags=0\n", (int)calls[i].start,
-			   (int)calls[i].end, i + 1);
+		buf_printf(text, "cuda_api 10 start=%d end=%d name=\"f\" correlation=%d flags=0\n", (int)calls[i].start, (int)calls[i].end,
+			   i + 1);
 		buf_printf(text, "gpu_kernel 20 start=%d end=%d launch=1 correlation=%d\n", 10 * i, 10 * i + 5, i + 1);
 	}
 }
@@ -357,12 +356,14 @@ static void test_random(void **state)
 
 int main(void)
 {
+	/* clang-format off */
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_nested), cmocka_unit_test(test_crossing), cmocka_unit_test(test_processes),
 		cmocka_unit_test(test_phases), cmocka_unit_test(test_kinds), cmocka_unit_test(test_numbers),
 		cmocka_unit_test(test_captures), cmocka_unit_test(test_hostile), cmocka_unit_test(test_empty),
 		cmocka_unit_test(test_random),
 	};
+	/* clang-format on */
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

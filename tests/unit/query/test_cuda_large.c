@@ -78,8 +78,8 @@ static void write_calls(struct report_writer *w)
 		append(w, TABLE_SLICE, 20, (int64_t[]){ i * 10000 + 900, i * 10000 + 10600, name, 0 }, 15);
 	for (int64_t n = 1; n <= CALLS; n++) {
 		append(w, TABLE_CUDA_API, 1, (int64_t[]){ n * 1000, n * 1000 + 500, name, 0, 0, n }, 63);
-		append(w, TABLE_GPU_KERNEL, (uint32_t)(n % STREAMS + 2),
-		       (int64_t[]){ n * 1000 + 700, n * 1000 + 700 + n % 7, 1, n, n }, 31);
+		append(w, TABLE_GPU_KERNEL, (uint32_t)(n % STREAMS + 2), (int64_t[]){ n * 1000 + 700, n * 1000 + 700 + n % 7, 1, n, n },
+		       31);
 	}
 }
 
@@ -132,11 +132,13 @@ static void test_found_rows_are_the_right_ones(void **state)
 	assert_string_equal(ask(world.query, "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT (x * 7919 + 13) % 100000 + 1 "
 					     "FROM n LIMIT 5000) SELECT count(*), sum(k.start = x * 1000 + 700 AND "
 					     "k.streamId = x % 3 + 7 AND k.gridId = x) FROM n CROSS JOIN "
-					     "CUPTI_ACTIVITY_KIND_KERNEL k ON k.correlationId = x"), "5000|5000");
+					     "CUPTI_ACTIVITY_KIND_KERNEL k ON k.correlationId = x"),
+			    "5000|5000");
 	/* The same by time, which is asked of every group again. */
 	assert_string_equal(ask(world.query, "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT (x * 7919 + 13) % 100000 + 1 "
 					     "FROM n LIMIT 500) SELECT count(*), sum(k.correlationId = x) FROM n CROSS JOIN "
-					     "CUPTI_ACTIVITY_KIND_KERNEL k ON k.start = x * 1000 + 700"), "500|500");
+					     "CUPTI_ACTIVITY_KIND_KERNEL k ON k.start = x * 1000 + 700"),
+			    "500|500");
 	finish(&world);
 }
 
@@ -157,8 +159,7 @@ static void test_green_contexts(void **state)
 		append(w, TABLE_GPU_KERNEL, (uint32_t)i, (int64_t[]){ i, i + 1 }, 3);
 	}
 	end(&world, w, path);
-	assert_string_equal(ask(world.query, "SELECT streamId, contextId, greenContextId FROM CUPTI_ACTIVITY_KIND_KERNEL"),
-			    "7|1|0;20|1|4");
+	assert_string_equal(ask(world.query, "SELECT streamId, contextId, greenContextId FROM CUPTI_ACTIVITY_KIND_KERNEL"), "7|1|0;20|1|4");
 	finish(&world);
 }
 
@@ -210,8 +211,9 @@ static void test_nonsense(void **state)
 
 	write_nonsense(w);
 	end(&world, w, path);
-	snprintf(names, sizeof(names), "%s", ask(world.query, "SELECT group_concat(name, ' ') FROM sqlite_master WHERE type = "
-							      "'table'"));
+	snprintf(names, sizeof(names), "%s",
+		 ask(world.query, "SELECT group_concat(name, ' ') FROM sqlite_master WHERE type = "
+				  "'table'"));
 	while ((next = strsep(&at, " ")) != NULL) {
 		snprintf(sql, sizeof(sql), "SELECT count(*) > 0 FROM (SELECT * FROM %s)", next);
 		assert_string_equal(ask(world.query, sql), "1");
@@ -222,12 +224,14 @@ static void test_nonsense(void **state)
 	}
 	/* The second row with id 5 or the first: one of them; the rest have no name. */
 	assert_string_equal(ask(world.query, "SELECT count(*), count(demangledName), count(kernelName), count(gridX) <= 1 FROM "
-					     "CUPTI_ACTIVITY_KIND_KERNEL"), "6|1|0|1");
+					     "CUPTI_ACTIVITY_KIND_KERNEL"),
+			    "6|1|0|1");
 	assert_string_equal(ask(world.query, "SELECT srcKind, streamId, deviceId FROM CUPTI_ACTIVITY_KIND_MEMCPY"),
 			    "7|0|0;4|0|0;7|0|0;7|0|0;7|0|0;7|0|0");
 	assert_string_equal(ask(world.query, "SELECT overheadType FROM CUPTI_ACTIVITY_KIND_OVERHEAD"), "1;0;0;0;0;0");
 	assert_string_equal(ask(world.query, "SELECT value FROM CUDA_GRAPH_NODE_EVENTS JOIN StringIds ON id = nameId ORDER BY "
-					     "start"), "Kernel;Unknown node;Unknown node;Unknown node;Unknown node");
+					     "start"),
+			    "Kernel;Unknown node;Unknown node;Unknown node;Unknown node");
 	assert_string_equal(ask(world.query, "SELECT apiName FROM CUPTI_ACTIVITY_KIND_RUNTIME"), "cu;_v1234;cu");
 	assert_string_equal(ask(world.query, "SELECT value FROM GPU_METRICS"), "0;0;0;0;0;3");
 	assert_string_equal(ask(world.query, "SELECT count(*) FROM TARGET_INFO_GPU WHERE id IS NULL"), "0");
@@ -237,8 +241,10 @@ static void test_nonsense(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_joins_are_not_quadratic), cmocka_unit_test(test_found_rows_are_the_right_ones),
-		cmocka_unit_test(test_green_contexts), cmocka_unit_test(test_nonsense),
+		cmocka_unit_test(test_joins_are_not_quadratic),
+		cmocka_unit_test(test_found_rows_are_the_right_ones),
+		cmocka_unit_test(test_green_contexts),
+		cmocka_unit_test(test_nonsense),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

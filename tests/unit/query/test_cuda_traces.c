@@ -111,8 +111,8 @@ static void same_rows(struct query *q, const char *one, const char *other, long 
 	sqlite3_finalize(b);
 }
 
-#define SHOWN                                                                                                        \
-	"start, end, kind, streamId, CASE kind WHEN 1 THEN coalesce(name, '[Unknown]') "                              \
+#define SHOWN \
+	"start, end, kind, streamId, CASE kind WHEN 1 THEN coalesce(name, '[Unknown]') " \
 	"ELSE cuda_op_label(kind, copyKind) END AS shown, gridX, blockX, registersPerThread, bytes, correlationId"
 
 /* Many start together, in a track and across tracks, and some kernels have no name: more rows than a group has, so that some of
@@ -131,12 +131,13 @@ static void test_ties(void **state)
 
 		correlation++;
 		if (i % 100 == 99)
-			append(w, TABLE_GPU_COPY, (uint32_t)(COPY_TRACK + stream), (int64_t[]){ start, start + length, 4096, i % 3, 1, 3,
-										      correlation }, 0x7f);
+			append(w, TABLE_GPU_COPY, (uint32_t)(COPY_TRACK + stream),
+			       (int64_t[]){ start, start + length, 4096, i % 3, 1, 3, correlation }, 0x7f);
 		else
 			append(w, TABLE_GPU_KERNEL, (uint32_t)(KERNEL_TRACK + stream),
 			       (int64_t[]){ start, start + length, (int64_t)(next_random(&random) % (KERNELS + 1)) + 1, correlation,
-					    correlation }, 0x1f);
+					    correlation },
+			       0x1f);
 		if (i % 1000 == 0)
 			append(w, TABLE_GPU_SYNC, (uint32_t)(SYNC_TRACK + stream), (int64_t[]){ start, start, 3 }, 7);
 	}
@@ -144,7 +145,8 @@ static void test_ties(void **state)
 	/* The last is a place in the file, in which rows that are the same stay. */
 	same_rows(world.query, "SELECT start, end, kind, streamId, shown, gridX, blockX, registersPerThread, bytes FROM cuda_gpu_trace",
 		  "SELECT start, end, kind, streamId, shown, gridX, blockX, registersPerThread, bytes FROM (SELECT " SHOWN
-		  " FROM cuda_gpu_ops WHERE kind <= 4 ORDER BY start, end, kind, streamId, shown)", 400000);
+		  " FROM cuda_gpu_ops WHERE kind <= 4 ORDER BY start, end, kind, streamId, shown)",
+		  400000);
 	same_rows(world.query, "SELECT count(*), count(DISTINCT correlationId), min(device), max(device) FROM cuda_gpu_trace",
 		  "SELECT 400000, 400000, '(1)', 'Made-up GPU (0)'", 1);
 	assert_string_equal(ask(world.query, "SELECT start FROM cuda_gpu_trace('nonsense')"),
@@ -166,23 +168,24 @@ static void make_calls(struct world *world, int count, int64_t step, int64_t sca
 		int64_t start = i * step, correlation = 1 + i * scatter;
 
 		if (i % 50 == 0)
-			append(w, TABLE_SLICE, (uint32_t)(RANGE_TRACK + i / 50 % THREADS), (int64_t[]){ start, start + 40 * step, names[0], 0 },
-			       15);
+			append(w, TABLE_SLICE, (uint32_t)(RANGE_TRACK + i / 50 % THREADS),
+			       (int64_t[]){ start, start + 40 * step, names[0], 0 }, 15);
 		if (i % 7 != 3)
 			append(w, TABLE_CUDA_API, (uint32_t)(CALL_TRACK + thread),
 			       (int64_t[]){ start, start + 1 + (int64_t)(next_random(&random) % (uint64_t)step), names[i % 2], 0, 0,
-					    i % 11 == 0 && i ? correlation - scatter : correlation, 0, 0 }, 0xbf);
+					    i % 11 == 0 && i ? correlation - scatter : correlation, 0, 0 },
+			       0xbf);
 		if (i % 3 == 0) /* not always in the order of their calls, and some of the same */
-			append(w, TABLE_GPU_KERNEL, KERNEL_TRACK + (uint32_t)(i % 2), (int64_t[]){ start + step / 2, start + step / 2 + 1,
-			       1 + (int64_t)(next_random(&random) % KERNELS),
-			       i < 40 ? correlation : 1 + (i - (int64_t)(next_random(&random) % 40)) * scatter, i }, 0x1f);
+			append(w, TABLE_GPU_KERNEL, KERNEL_TRACK + (uint32_t)(i % 2),
+			       (int64_t[]){ start + step / 2, start + step / 2 + 1, 1 + (int64_t)(next_random(&random) % KERNELS),
+					    i < 40 ? correlation : 1 + (i - (int64_t)(next_random(&random) % 40)) * scatter, i },
+			       0x1f);
 	}
 	end(world, w, path);
 }
 
 /* Of calls with the same number the first in the file counts, which is not always the earliest. */
-#define FIRST_CALL                                                                                                   \
-	"(SELECT c.rowid FROM CUPTI_ACTIVITY_KIND_RUNTIME c WHERE c.correlationId = k.correlationId ORDER BY c.rowid LIMIT 1)"
+#define FIRST_CALL "(SELECT c.rowid FROM CUPTI_ACTIVITY_KIND_RUNTIME c WHERE c.correlationId = k.correlationId ORDER BY c.rowid LIMIT 1)"
 
 static void check_calls(struct world *world, long kernels)
 {
@@ -191,8 +194,10 @@ static void check_calls(struct world *world, long kernels)
 		  "SELECT k.start, r.start, r.end - r.start, CASE WHEN k.start > r.end THEN k.start - r.end END,"
 		  " max(k.end, r.end) - r.start, r.globalTid, r.apiName FROM (SELECT start, end, correlationId, " FIRST_CALL " AS call"
 		  " FROM CUPTI_ACTIVITY_KIND_KERNEL k) k LEFT JOIN (SELECT rowid AS place, start, end, globalTid, apiName FROM"
-		  " CUPTI_ACTIVITY_KIND_RUNTIME) r ON r.place = k.call", kernels);
-	same_rows(world->query, "SELECT apiStart, apiDuration, queueStart, kernelStart, totalDuration, tid, grid, block, shown"
+		  " CUPTI_ACTIVITY_KIND_RUNTIME) r ON r.place = k.call",
+		  kernels);
+	same_rows(world->query,
+		  "SELECT apiStart, apiDuration, queueStart, kernelStart, totalDuration, tid, grid, block, shown"
 		  " FROM cuda_kern_exec_trace('name', 1)",
 		  "SELECT apiStart, apiDuration, queueStart, kernelStart, totalDuration, globalTid % 0x1000000,"
 		  " printf('%4d %4d %4d', gridX, gridY, gridZ), printf('%4d %4d %4d', blockX, blockY, blockZ),"
@@ -237,7 +242,7 @@ static void test_widening(void **state)
 		append(w, TABLE_GPU_KERNEL, KERNEL_TRACK, (int64_t[]){ clock, clock + 4294967295 - i, 2, 0, 0 }, 7);
 	end(&world, w, path);
 	assert_string_equal(ask(world.query, "SELECT key, count, sum, min, max, med FROM group_stats('cuda_gpu_ops', 'name', 'duration') "
-				"ORDER BY key"),
+					     "ORDER BY key"),
 			    "alpha|3|12884901882|4294967293|4294967295|4294967294.0;"
 			    "void z<int>(int, float)|6|17884901889|1|5000000000|4294967295.0");
 	finish(&world);

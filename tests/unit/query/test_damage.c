@@ -23,6 +23,7 @@ static uint64_t next_random(uint64_t *state)
 
 static void ask_everything(struct query *q)
 {
+	/* clang-format off */
 	static const char *const questions[] = {
 		"SELECT * FROM NVTX_EVENTS", "SELECT eventName, domainName, eventDuration, eventIsOpen, eventDepth FROM NVTX_EVENTS",
 		"SELECT * FROM StringIds", "SELECT * FROM PROCESSES", "SELECT * FROM ThreadNames",
@@ -51,6 +52,7 @@ static void ask_everything(struct query *q)
 		"SELECT * FROM gpus", "SELECT union_ns(start, end), percentile(duration, 90) FROM apis",
 		"SELECT * FROM stack_stats('offcpu', 'tree')", "SELECT * FROM stack_stats('samples')",
 	};
+	/* clang-format on */
 
 	for (size_t i = 0; i < sizeof(questions) / sizeof(questions[0]); i++)
 		ask(q, questions[i]);
@@ -134,7 +136,8 @@ static void test_damaged_kernels(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_damaged_ranges), cmocka_unit_test(test_damaged_stacks),
+		cmocka_unit_test(test_damaged_ranges),
+		cmocka_unit_test(test_damaged_stacks),
 		cmocka_unit_test(test_damaged_kernels),
 	};
 

@@ -40,8 +40,7 @@ static uint64_t address_in_file(struct elf_file *file, const void *code)
 	char line[4200];
 
 	while (fgets(line, sizeof(line), maps))
-		if (sscanf(line, "%llx-%llx %*s %llx", &from, &to, &offset) == 3 && (uintptr_t)code >= from &&
-		    (uintptr_t)code < to)
+		if (sscanf(line, "%llx-%llx %*s %llx", &from, &to, &offset) == 3 && (uintptr_t)code >= from && (uintptr_t)code < to)
 			assert_int_equal(elf_file_address(file, (uintptr_t)code - from + offset, &address), 0);
 	fclose(maps);
 	assert_int_not_equal(address, 0);
@@ -104,8 +103,10 @@ static void lines_of_a_frame(void **state)
 	sqlite3_stmt *s;
 
 	assert_int_equal(query_open(&q, path, &err), 0);
-	assert_int_equal(sqlite3_prepare_v2(query_db(q), "SELECT l.depth, l.function, l.file, l.line, l.frame "
-					    "FROM sonde_frame f, frame_lines(f.id) l ORDER BY f.id, l.depth", -1, &s, NULL),
+	assert_int_equal(sqlite3_prepare_v2(query_db(q),
+					    "SELECT l.depth, l.function, l.file, l.line, l.frame "
+					    "FROM sonde_frame f, frame_lines(f.id) l ORDER BY f.id, l.depth",
+					    -1, &s, NULL),
 			 SQLITE_OK);
 	expect_row(s, 0, "inlined_here", NOP_AT);
 	assert_int_equal(sqlite3_column_int(s, 4), 1);

@@ -33,8 +33,7 @@ static uint64_t next_random(uint64_t *state)
 	return *state >> 24;
 }
 
-static void append(struct report_writer *w, enum table_id table, uint32_t track, const int64_t *values,
-		   uint32_t present)
+static void append(struct report_writer *w, enum table_id table, uint32_t track, const int64_t *values, uint32_t present)
 {
 	assert_int_equal(report_append(report_track(w, table, track), values, present), 0);
 }
@@ -71,8 +70,7 @@ static void fill(struct world *world, struct report_writer *w)
 		struct truth *truth = &world->names[name];
 
 		clock[track] = end;
-		append(w, TABLE_SLICE, (uint32_t)track + 1,
-		       (int64_t[]){ start, end, ids[name][n & 1], open ? SLICE_OPEN : 0 }, 0xf);
+		append(w, TABLE_SLICE, (uint32_t)track + 1, (int64_t[]){ start, end, ids[name][n & 1], open ? SLICE_OPEN : 0 }, 0xf);
 		if (open)
 			truth->open++;
 		else
@@ -129,11 +127,13 @@ static void test_every_figure(void **state)
 		qsort(t->durations, t->count, sizeof(int64_t), compare);
 		for (size_t k = 0; k < t->count; k++)
 			sum += t->durations[k];
-		snprintf(expected, sizeof(expected), "%zu|%lld|%lld|%lld|%.1f", t->count, (long long)sum,
-			 (long long)t->durations[0], (long long)t->durations[t->count - 1],
+		snprintf(expected, sizeof(expected), "%zu|%lld|%lld|%lld|%.1f", t->count, (long long)sum, (long long)t->durations[0],
+			 (long long)t->durations[t->count - 1],
 			 (double)(t->durations[(t->count - 1) / 2] + t->durations[t->count / 2]) / 2);
-		snprintf(sql, sizeof(sql), "SELECT count, sum, min, max, med FROM group_stats('NVTX_EVENTS', 'name', "
-			 "'duration') WHERE key = 'name %02d'", i);
+		snprintf(sql, sizeof(sql),
+			 "SELECT count, sum, min, max, med FROM group_stats('NVTX_EVENTS', 'name', "
+			 "'duration') WHERE key = 'name %02d'",
+			 i);
 		assert_string_equal(ask(world->query, sql), expected);
 	}
 }
@@ -143,9 +143,11 @@ static void test_same_text_is_one_group(void **state)
 	struct world *world = *state;
 
 	assert_string_equal(ask(world->query, "SELECT count(*), sum(count) FROM group_stats('NVTX_EVENTS', 'name', "
-				"'duration')"), "50|199993");
+					      "'duration')"),
+			    "50|199993");
 	assert_string_equal(ask(world->query, "SELECT count(*), sum(count) FROM group_stats('NVTX_EVENTS', "
-				"'globalTid, name', 'duration')"), "350|199993");
+					      "'globalTid, name', 'duration')"),
+			    "350|199993");
 	assert_string_equal(ask(world->query, "SELECT count FROM group_stats('NVTX_EVENTS', '', 'start', 'open = 1')"), "7");
 }
 
@@ -155,17 +157,20 @@ static void test_filter_is_where(void **state)
 	struct world *world = *state;
 	char expected[256];
 
-	snprintf(expected, sizeof(expected), "%s", ask(world->query, "SELECT count(*), sum(eventDuration) FROM NVTX_EVENTS "
-		 "WHERE start >= 1000000 AND end < 90000000 AND globalTid % 16777216 = 103"));
+	snprintf(expected, sizeof(expected), "%s",
+		 ask(world->query, "SELECT count(*), sum(eventDuration) FROM NVTX_EVENTS "
+				   "WHERE start >= 1000000 AND end < 90000000 AND globalTid % 16777216 = 103"));
 	assert_true(strlen(expected) > 6);
 	assert_string_equal(ask(world->query, "SELECT count, sum FROM group_stats('NVTX_EVENTS', 'threadUid', 'duration', "
-				"'start >= 1000000 and end < 90000000 and threadUid = 3')"), expected);
+					      "'start >= 1000000 and end < 90000000 and threadUid = 3')"),
+			    expected);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_every_figure), cmocka_unit_test(test_same_text_is_one_group),
+		cmocka_unit_test(test_every_figure),
+		cmocka_unit_test(test_same_text_is_one_group),
 		cmocka_unit_test(test_filter_is_where),
 	};
 

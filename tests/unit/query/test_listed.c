@@ -71,8 +71,10 @@ static void test_what_has_no_rows_is_there_but_not_listed(void **state)
 	expect(state, "SELECT count(*) FROM TARGET_INFO_GPU", "0");
 	expect(state, "SELECT group_concat(name || type || \"notnull\") FROM pragma_table_info('TARGET_INFO_NVTX_CUDA_DEVICE')",
 	       "nameTEXT1,hwIdINTEGER1,vmIdINTEGER1,deviceIdINTEGER1");
-	expect(state, "SELECT count(*) FROM sqlite_master WHERE name IN ('OSRT_API', 'SAMPLING_CALLCHAINS', 'TARGET_INFO_GPU', "
-		      "'ENUM_CUDA_MEMCPY_OPER')", "0");
+	expect(state,
+	       "SELECT count(*) FROM sqlite_master WHERE name IN ('OSRT_API', 'SAMPLING_CALLCHAINS', 'TARGET_INFO_GPU', "
+	       "'ENUM_CUDA_MEMCPY_OPER')",
+	       "0");
 	assert_false(query_has_table(*state, "OSRT_API"));
 	assert_false(query_has_table(*state, "sonde_slice"));
 	assert_true(query_has_table(*state, "NVTX_EVENTS"));
@@ -138,10 +140,13 @@ static void test_a_filter_does_not_hide_tables(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		OF_ITS_OWN(test_only_what_is_named_is_made), OF_ITS_OWN(test_the_list_is_whole),
+		OF_ITS_OWN(test_only_what_is_named_is_made),
+		OF_ITS_OWN(test_the_list_is_whole),
 		OF_ITS_OWN(test_what_has_no_rows_is_there_but_not_listed),
-		cmocka_unit_test(test_an_empty_report_has_every_table), OF_ITS_OWN(test_a_transaction_is_taken_back),
-		OF_ITS_OWN(test_a_file_beside_has_the_same_names), OF_ITS_OWN(test_a_filter_does_not_hide_tables),
+		cmocka_unit_test(test_an_empty_report_has_every_table),
+		OF_ITS_OWN(test_a_transaction_is_taken_back),
+		OF_ITS_OWN(test_a_file_beside_has_the_same_names),
+		OF_ITS_OWN(test_a_filter_does_not_hide_tables),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -40,8 +40,7 @@ static int64_t ask_number(sqlite3 *db, const char *sql)
 	return number;
 }
 
-static void append(struct report_writer *w, enum table_id table, uint32_t track, const int64_t *values,
-		   uint32_t present)
+static void append(struct report_writer *w, enum table_id table, uint32_t track, const int64_t *values, uint32_t present)
 {
 	assert_int_equal(report_append(report_track(w, table, track), values, present), 0);
 }
@@ -111,12 +110,16 @@ static void convert_events(struct world *world, struct report_writer *w)
 	struct event *e;
 	const char *text;
 
-	assert_int_equal(sqlite3_prepare_v2(world->export, "SELECT start, end, globalTid, text FROM NVTX_EVENTS "
-		"WHERE eventType = 59 AND end IS NOT NULL AND text IS NOT NULL ORDER BY globalTid, start, end DESC", -1,
-		&rows, NULL), SQLITE_OK);
+	assert_int_equal(
+		sqlite3_prepare_v2(world->export,
+				   "SELECT start, end, globalTid, text FROM NVTX_EVENTS "
+				   "WHERE eventType = 59 AND end IS NOT NULL AND text IS NOT NULL ORDER BY globalTid, start, end DESC",
+				   -1, &rows, NULL),
+		SQLITE_OK);
 	while (sqlite3_step(rows) == SQLITE_ROW) {
 		e = &world->events[world->count];
-		*e = (struct event){ .start = sqlite3_column_int64(rows, 0), .end = sqlite3_column_int64(rows, 1),
+		*e = (struct event){ .start = sqlite3_column_int64(rows, 0),
+				     .end = sqlite3_column_int64(rows, 1),
 				     .tid = sqlite3_column_int64(rows, 2) };
 		if (e->tid != s.tid)
 			begin_thread(w, &s, e->tid, &thread_count);
@@ -132,11 +135,10 @@ static void convert_processes(struct world *world, struct report_writer *w)
 {
 	sqlite3_stmt *rows;
 
-	assert_int_equal(sqlite3_prepare_v2(world->export, "SELECT DISTINCT globalTid >> 24 & 0xffffff FROM NVTX_EVENTS",
-					    -1, &rows, NULL), SQLITE_OK);
+	assert_int_equal(sqlite3_prepare_v2(world->export, "SELECT DISTINCT globalTid >> 24 & 0xffffff FROM NVTX_EVENTS", -1, &rows, NULL),
+			 SQLITE_OK);
 	while (sqlite3_step(rows) == SQLITE_ROW)
-		append(w, TABLE_PROCESS, 0,
-		       (int64_t[]){ sqlite3_column_int64(rows, 0), sqlite3_column_int64(rows, 0) }, 3);
+		append(w, TABLE_PROCESS, 0, (int64_t[]){ sqlite3_column_int64(rows, 0), sqlite3_column_int64(rows, 0) }, 3);
 	sqlite3_finalize(rows);
 }
 
@@ -147,10 +149,9 @@ static int set_up(void **state)
 	struct error err;
 	char path[128];
 
-	assert_int_equal(sqlite3_open_v2("file:" NSYS_EXPORT "?immutable=1", &world.export,
-					 SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, NULL), SQLITE_OK);
-	world.events = calloc((size_t)ask_number(world.export, "SELECT count(*) FROM NVTX_EVENTS"),
-			      sizeof(*world.events));
+	assert_int_equal(sqlite3_open_v2("file:" NSYS_EXPORT "?immutable=1", &world.export, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, NULL),
+			 SQLITE_OK);
+	world.events = calloc((size_t)ask_number(world.export, "SELECT count(*) FROM NVTX_EVENTS"), sizeof(*world.events));
 	make_folder(world.folder, sizeof(world.folder));
 	snprintf(path, sizeof(path), "%s/run.sonde", world.folder);
 	assert_int_equal(report_writer_open(&w, path, 1, NULL, 0, &err), 0);
@@ -215,25 +216,29 @@ static void test_rows_are_the_same(void **state)
 
 static void test_groups_are_the_same(void **state)
 {
-	expect_same(*state, "SELECT text, count(*), sum(end - start), min(end - start), max(end - start) FROM NVTX_EVENTS "
-			    "WHERE eventType = 59 GROUP BY text ORDER BY text",
+	expect_same(*state,
+		    "SELECT text, count(*), sum(end - start), min(end - start), max(end - start) FROM NVTX_EVENTS "
+		    "WHERE eventType = 59 GROUP BY text ORDER BY text",
 		    "SELECT key, count, sum, min, max FROM group_stats('NVTX_EVENTS', 'name', 'duration', "
 		    "'eventType = 59') ORDER BY key");
-	expect_same(*state, "SELECT globalTid, count(*), sum(end - start), round(avg(end - start), 3) FROM NVTX_EVENTS "
-			    "GROUP BY 1 ORDER BY 1",
+	expect_same(*state,
+		    "SELECT globalTid, count(*), sum(end - start), round(avg(end - start), 3) FROM NVTX_EVENTS "
+		    "GROUP BY 1 ORDER BY 1",
 		    "SELECT key, count, sum, round(avg, 3) FROM group_stats('NVTX_EVENTS', 'globalTid', 'duration') "
 		    "ORDER BY 1");
 }
 
 static void test_median_and_deviation_are_the_same(void **state)
 {
-	expect_same(*state, "SELECT globalTid, avg(d) FROM (SELECT globalTid, end - start AS d, row_number() OVER (PARTITION "
-			    "BY globalTid ORDER BY end - start) AS place, count(*) OVER (PARTITION BY globalTid) AS n FROM "
-			    "NVTX_EVENTS) WHERE place IN ((n + 1) / 2, (n + 2) / 2) GROUP BY 1 ORDER BY 1",
+	expect_same(*state,
+		    "SELECT globalTid, avg(d) FROM (SELECT globalTid, end - start AS d, row_number() OVER (PARTITION "
+		    "BY globalTid ORDER BY end - start) AS place, count(*) OVER (PARTITION BY globalTid) AS n FROM "
+		    "NVTX_EVENTS) WHERE place IN ((n + 1) / 2, (n + 2) / 2) GROUP BY 1 ORDER BY 1",
 		    "SELECT key, med FROM group_stats('NVTX_EVENTS', 'globalTid', 'duration') ORDER BY 1");
-	expect_same(*state, "SELECT globalTid, round(sqrt(sum((d - mean) * (d - mean)) / (count(*) - 1)), 2) FROM (SELECT "
-			    "globalTid, end - start AS d, avg(end - start) OVER (PARTITION BY globalTid) AS mean FROM "
-			    "NVTX_EVENTS) GROUP BY 1 ORDER BY 1",
+	expect_same(*state,
+		    "SELECT globalTid, round(sqrt(sum((d - mean) * (d - mean)) / (count(*) - 1)), 2) FROM (SELECT "
+		    "globalTid, end - start AS d, avg(end - start) OVER (PARTITION BY globalTid) AS mean FROM "
+		    "NVTX_EVENTS) GROUP BY 1 ORDER BY 1",
 		    "SELECT key, round(stddev, 2) FROM group_stats('NVTX_EVENTS', 'globalTid', 'duration') ORDER BY 1");
 }
 
@@ -250,19 +255,23 @@ static void test_tree_is_the_same(void **state)
 		level += world->events[i].level * (world->events[i].end % 1000);
 	}
 	assert_true(children > 100);
-	snprintf(expected, sizeof(expected), "%zu|%lld|%lld|%lld|%lld", world->count, (long long)children,
-		 (long long)child_time, (long long)weighted, (long long)level);
+	snprintf(expected, sizeof(expected), "%zu|%lld|%lld|%lld|%lld", world->count, (long long)children, (long long)child_time,
+		 (long long)weighted, (long long)level);
 	assert_string_equal(ask(world->query, "SELECT count(*), sum(numChild), sum(durChild), "
-			    "sum(numChild * (start % 1000)), sum(level * (end % 1000)) FROM nvtx_pushpop_tree"), expected);
+					      "sum(numChild * (start % 1000)), sum(level * (end % 1000)) FROM nvtx_pushpop_tree"),
+			    expected);
 	assert_string_equal(ask(world->query, "SELECT count(*) FROM (SELECT start, lag(start) OVER (ORDER BY rangeId) AS "
-			    "before FROM nvtx_pushpop_tree) WHERE before > start"), "0");
+					      "before FROM nvtx_pushpop_tree) WHERE before > start"),
+			    "0");
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_rows_are_the_same), cmocka_unit_test(test_groups_are_the_same),
-		cmocka_unit_test(test_median_and_deviation_are_the_same), cmocka_unit_test(test_tree_is_the_same),
+		cmocka_unit_test(test_rows_are_the_same),
+		cmocka_unit_test(test_groups_are_the_same),
+		cmocka_unit_test(test_median_and_deviation_are_the_same),
+		cmocka_unit_test(test_tree_is_the_same),
 	};
 
 	return cmocka_run_group_tests(tests, set_up, tear_down);

@@ -102,13 +102,22 @@ static void test_merge(void **state)
 	assert_int_equal(sum, (int64_t)COUNT * (COUNT - 1) / 2);
 	assert_int_equal(rows_in_order(&world, "SELECT start, correlationId FROM " KERNEL " ORDER BY start DESC", 1, &sum), COUNT);
 	assert_int_equal(sum, (int64_t)COUNT * (COUNT - 1) / 2);
-	assert_int_equal(rows_in_order(&world, "SELECT deviceId * 100000000 + streamId * 10000000 + start, 1 FROM " KERNEL
-				       " ORDER BY deviceId, streamId, start", 0, &sum), COUNT);
+	assert_int_equal(rows_in_order(&world,
+				       "SELECT deviceId * 100000000 + streamId * 10000000 + start, 1 FROM " KERNEL
+				       " ORDER BY deviceId, streamId, start",
+				       0, &sum),
+			 COUNT);
 	/* 1000 of every 4000 in the first nine tenths are on stream 102, which is on device 1. */
-	assert_int_equal(rows_in_order(&world, "SELECT start, 1 FROM " KERNEL " WHERE start >= 400000 AND start < 480000 AND "
-				       "deviceId = 1 ORDER BY start", 0, &sum), 2000);
-	assert_int_equal(rows_in_order(&world, "SELECT start, 1 FROM " KERNEL " WHERE correlationId % 2 = 1 AND gridId = 0 ORDER BY "
-				       "start LIMIT 9", 0, &sum), 9);
+	assert_int_equal(rows_in_order(&world,
+				       "SELECT start, 1 FROM " KERNEL " WHERE start >= 400000 AND start < 480000 AND "
+				       "deviceId = 1 ORDER BY start",
+				       0, &sum),
+			 2000);
+	assert_int_equal(rows_in_order(&world,
+				       "SELECT start, 1 FROM " KERNEL " WHERE correlationId % 2 = 1 AND gridId = 0 ORDER BY "
+				       "start LIMIT 9",
+				       0, &sum),
+			 9);
 	assert_string_equal(ask(world.query, "SELECT start FROM " KERNEL " ORDER BY start LIMIT 2 OFFSET 150000"), "1500000;1500010");
 	assert_string_equal(ask(world.query, "SELECT min(start), count(*) FROM " KERNEL " WHERE streamId = 104"), "1800040|4000");
 	assert_string_equal(ask(world.query, "SELECT max(start) FROM " KERNEL), "1999990");
@@ -143,18 +152,21 @@ static void test_again(void **state)
 		kernel(&world, (int)(n % 2), n, n + 1, n);
 	finish_writing(&world);
 	assert_string_equal(ask(world.query, "WITH t(x) AS (VALUES (3), (500), (998), (999)) SELECT x, (SELECT start FROM " KERNEL
-				" k WHERE k.start > x ORDER BY start LIMIT 1), (SELECT start FROM " KERNEL
-				" k WHERE k.start < x AND streamId = 101 ORDER BY start DESC LIMIT 1) FROM t"),
+					     " k WHERE k.start > x ORDER BY start LIMIT 1), (SELECT start FROM " KERNEL
+					     " k WHERE k.start < x AND streamId = 101 ORDER BY start DESC LIMIT 1) FROM t"),
 			    "3|4|1;500|501|499;998|999|997;999||997");
 	assert_string_equal(ask(world.query, "SELECT a.start, b.start FROM " KERNEL " a JOIN " KERNEL " b ON b.correlationId = "
-				"999 - a.correlationId WHERE a.start < 3 ORDER BY a.start"), "0|999;1|998;2|997");
+					     "999 - a.correlationId WHERE a.start < 3 ORDER BY a.start"),
+			    "0|999;1|998;2|997");
 	drop(&world);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_merge), cmocka_unit_test(test_many_tracks), cmocka_unit_test(test_again),
+		cmocka_unit_test(test_merge),
+		cmocka_unit_test(test_many_tracks),
+		cmocka_unit_test(test_again),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

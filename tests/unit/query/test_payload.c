@@ -55,8 +55,8 @@ static void add_process(struct recording *r, int64_t uid, int64_t parent, int64_
 	v[COLUMN_PROCESS_PID] = 1000 + uid;
 	v[COLUMN_PROCESS_PARENT] = parent;
 	v[COLUMN_PROCESS_ORIGIN] = origin;
-	append(r, TABLE_PROCESS, 0, v, BIT(COLUMN_PROCESS_UID) | BIT(COLUMN_PROCESS_PID) |
-	       BIT(COLUMN_PROCESS_PARENT) | BIT(COLUMN_PROCESS_ORIGIN));
+	append(r, TABLE_PROCESS, 0, v,
+	       BIT(COLUMN_PROCESS_UID) | BIT(COLUMN_PROCESS_PID) | BIT(COLUMN_PROCESS_PARENT) | BIT(COLUMN_PROCESS_ORIGIN));
 	memset(v, 0, sizeof(v));
 	v[COLUMN_TRACK_ID] = uid;
 	v[COLUMN_TRACK_KIND] = TRACK_NVTX_MARK;
@@ -116,8 +116,7 @@ static void add_entry(struct recording *r, int64_t schema, int64_t index, const 
 	append(r, TABLE_NVTX_SCHEMA_ENTRY, 0, v, present);
 }
 
-static int64_t add_schema_of(struct recording *r, int64_t type, int64_t size, int64_t align,
-			     const struct field *fields, size_t count)
+static int64_t add_schema_of(struct recording *r, int64_t type, int64_t size, int64_t align, const struct field *fields, size_t count)
 {
 	int64_t v[TABLE_MAX_COLUMNS] = { 0 }, id = r->next_schema++;
 
@@ -133,8 +132,7 @@ static int64_t add_schema_of(struct recording *r, int64_t type, int64_t size, in
 	return id;
 }
 
-#define FIELDS(...) (const struct field[]){ __VA_ARGS__ }, \
-	sizeof((const struct field[]){ __VA_ARGS__ }) / sizeof(struct field)
+#define FIELDS(...) (const struct field[]){ __VA_ARGS__ }, sizeof((const struct field[]){ __VA_ARGS__ }) / sizeof(struct field)
 
 static int64_t add_blob(struct recording *r, const void *data, size_t size)
 {
@@ -167,8 +165,7 @@ static void add_numbered(struct recording *r, int64_t set, int64_t number, int64
 	v[COLUMN_ARG_INTEGER] = number;
 	v[COLUMN_ARG_BLOB] = add_blob(r, data, size);
 	v[COLUMN_ARG_SCHEMA] = schema;
-	append(r, TABLE_ARG, 0, v, BIT(COLUMN_ARG_SET) | BIT(COLUMN_ARG_INTEGER) | BIT(COLUMN_ARG_BLOB) |
-	       BIT(COLUMN_ARG_SCHEMA));
+	append(r, TABLE_ARG, 0, v, BIT(COLUMN_ARG_SET) | BIT(COLUMN_ARG_INTEGER) | BIT(COLUMN_ARG_BLOB) | BIT(COLUMN_ARG_SCHEMA));
 }
 
 static void add_arg(struct recording *r, int64_t set, int64_t schema, const void *data, size_t size)
@@ -183,49 +180,87 @@ static const char *json_of(struct recording *r)
 
 	assert_int_equal(report_writer_finish(r->writer, &err), 0);
 	assert_int_equal(query_open(&r->q, r->path, &err), 0);
-	assert_string_equal(ask(r->q, "SELECT count(*) FROM NVTX_EVENTS WHERE jsonText IS NOT NULL AND NOT json_valid(jsonText)"),
-			    "0");
+	assert_string_equal(ask(r->q, "SELECT count(*) FROM NVTX_EVENTS WHERE jsonText IS NOT NULL AND NOT json_valid(jsonText)"), "0");
 	return ask(r->q, "SELECT jsonText FROM NVTX_EVENTS ORDER BY start");
 }
 
 static void test_numbers_of_every_kind(void **state)
 {
 	struct {
-		char c; unsigned char uc; short s; unsigned short us; int i; unsigned u; long l; unsigned long ul;
-		long long ll; unsigned long long ull; int8_t i8; uint8_t u8; int16_t i16; uint16_t u16;
-		int32_t i32; uint32_t u32; int64_t i64; uint64_t u64; float f; double d; size_t z; void *p;
-		uint8_t byte; uint32_t color; uint64_t scope;
-	} data = { -1, 255, -2, 65535, -3, 4000000000u, -4, 18446744073709551615ul, -5, 10, -128, 200, -300, 60000,
-		   -70000, 70000, INT64_MIN, UINT64_MAX, 0.1f, 0.1, 77, (void *)(uintptr_t)4096, 17, 0xff00ff00u, 9 };
+		char c;
+		unsigned char uc;
+		short s;
+		unsigned short us;
+		int i;
+		unsigned u;
+		long l;
+		unsigned long ul;
+		long long ll;
+		unsigned long long ull;
+		int8_t i8;
+		uint8_t u8;
+		int16_t i16;
+		uint16_t u16;
+		int32_t i32;
+		uint32_t u32;
+		int64_t i64;
+		uint64_t u64;
+		float f;
+		double d;
+		size_t z;
+		void *p;
+		uint8_t byte;
+		uint32_t color;
+		uint64_t scope;
+	} data = { -1,        255,
+		   -2,        65535,
+		   -3,        4000000000u,
+		   -4,        18446744073709551615ul,
+		   -5,        10,
+		   -128,      200,
+		   -300,      60000,
+		   -70000,    70000,
+		   INT64_MIN, UINT64_MAX,
+		   0.1f,      0.1,
+		   77,        (void *)(uintptr_t)4096,
+		   17,        0xff00ff00u,
+		   9 };
 
 	/* No offsets: by the rules of C. */
-	add_mark(*state, add_schema_of(*state, STATIC, sizeof(data), 0, FIELDS(
-		{ 1, "c" }, { 2, "uc" }, { 3, "s" }, { 4, "us" }, { 5, "i" }, { 6, "u" }, { 7, "l" }, { 8, "ul" },
-		{ 9, "ll" }, { 10, "ull" }, { 11, "i8" }, { 12, "u8" }, { 13, "i16" }, { 14, "u16" }, { 15, "i32" },
-		{ 16, "u32" }, { 17, "i64" }, { 18, "u64" }, { 19, "f" }, { 20, "d" }, { 22, "z" }, { 23, "p" },
-		{ 32, "byte" }, { 69, "color" }, { 70, "scope" })), &data, sizeof(data));
+	add_mark(*state,
+		 add_schema_of(*state, STATIC, sizeof(data), 0,
+			       FIELDS({ 1, "c" }, { 2, "uc" }, { 3, "s" }, { 4, "us" }, { 5, "i" }, { 6, "u" }, { 7, "l" }, { 8, "ul" },
+				      { 9, "ll" }, { 10, "ull" }, { 11, "i8" }, { 12, "u8" }, { 13, "i16" }, { 14, "u16" }, { 15, "i32" },
+				      { 16, "u32" }, { 17, "i64" }, { 18, "u64" }, { 19, "f" }, { 20, "d" }, { 22, "z" }, { 23, "p" },
+				      { 32, "byte" }, { 69, "color" }, { 70, "scope" })),
+		 &data, sizeof(data));
 	assert_string_equal(json_of(*state),
-		"{\"c\":-1,\"uc\":255,\"s\":-2,\"us\":65535,\"i\":-3,\"u\":4000000000,\"l\":-4,"
-		"\"ul\":18446744073709551615,\"ll\":-5,\"ull\":10,\"i8\":-128,\"u8\":200,\"i16\":-300,\"u16\":60000,"
-		"\"i32\":-70000,\"u32\":70000,\"i64\":-9223372036854775808,\"u64\":18446744073709551615,\"f\":0.1,"
-		"\"d\":0.1,\"z\":77,\"p\":4096,\"byte\":17,\"color\":4278255360,\"scope\":9}");
+			    "{\"c\":-1,\"uc\":255,\"s\":-2,\"us\":65535,\"i\":-3,\"u\":4000000000,\"l\":-4,"
+			    "\"ul\":18446744073709551615,\"ll\":-5,\"ull\":10,\"i8\":-128,\"u8\":200,\"i16\":-300,\"u16\":60000,"
+			    "\"i32\":-70000,\"u32\":70000,\"i64\":-9223372036854775808,\"u64\":18446744073709551615,\"f\":0.1,"
+			    "\"d\":0.1,\"z\":77,\"p\":4096,\"byte\":17,\"color\":4278255360,\"scope\":9}");
 }
 
 static void test_numbers_of_unusual_width(void **state)
 {
 	struct {
-		uint16_t half[4], bf16; uint32_t tf32; uint64_t quad[2]; uint64_t least[2], most[2];
-	} data = { { 0x3c00, 0xc000, 0x7c00, 0x0001 }, 0x3fc0, 0x40490000,
-		   { 0, 0xbfff800000000000 }, { 0, 0x8000000000000000 }, { UINT64_MAX, UINT64_MAX } };
+		uint16_t half[4], bf16;
+		uint32_t tf32;
+		uint64_t quad[2];
+		uint64_t least[2], most[2];
+	} data = { { 0x3c00, 0xc000, 0x7c00, 0x0001 }, 0x3fc0, 0x40490000, { 0, 0xbfff800000000000 }, { 0, 0x8000000000000000 },
+		   { UINT64_MAX, UINT64_MAX } };
 	long double extended = 2.5L;
 
-	add_mark(*state, add_schema_of(*state, STATIC, 0, 0, FIELDS(
-		{ 42, "half", FIXED, 4 }, { 50, "bf16", 0, 0, 8 }, { 52, "tf32", 0, 0, 12 }, { 45, "quad", 0, 0, 16 },
-		{ 33, "least", 0, 0, 32 }, { 34, "most", 0, 0, 48 })), &data, sizeof(data));
+	add_mark(*state,
+		 add_schema_of(*state, STATIC, 0, 0,
+			       FIELDS({ 42, "half", FIXED, 4 }, { 50, "bf16", 0, 0, 8 }, { 52, "tf32", 0, 0, 12 }, { 45, "quad", 0, 0, 16 },
+				      { 33, "least", 0, 0, 32 }, { 34, "most", 0, 0, 48 })),
+		 &data, sizeof(data));
 	add_mark(*state, 21, &extended, sizeof(extended));
 	assert_string_equal(json_of(*state),
-		"{\"half\":[1,-2,\"Infinity\",5.9604645e-08],\"bf16\":1.5,\"tf32\":3.140625,\"quad\":-1.5,"
-		"\"least\":-170141183460469231731687303715884105728,\"most\":340282366920938463463374607431768211455};2.5");
+			    "{\"half\":[1,-2,\"Infinity\",5.9604645e-08],\"bf16\":1.5,\"tf32\":3.140625,\"quad\":-1.5,"
+			    "\"least\":-170141183460469231731687303715884105728,\"most\":340282366920938463463374607431768211455};2.5");
 }
 
 static void test_numbers_that_json_has_not(void **state)
@@ -238,12 +273,16 @@ static void test_numbers_that_json_has_not(void **state)
 
 static void test_arrays(void **state)
 {
+	/* clang-format off */
 	struct { int16_t fixed[3]; uint32_t zero_ends[4]; uint8_t bytes[3]; char text[8]; uint16_t wide[4]; } data = {
 		{ -1, 0, 1 }, { 7, 8, 0, 9 }, { 0xca, 0xfe, 0x01 }, "ab\"\n", { 0x20ac, 0xd83d, 0xde00, 0 } };
+	/* clang-format on */
 
-	add_mark(*state, add_schema_of(*state, STATIC, 0, 0, FIELDS(
-		{ 13, "fixed", FIXED, 3 }, { 16, "until zero", ZERO_ENDS, 0, 8 }, { 32, "bytes", FIXED, 3, 24 },
-		{ 1, "text", FIXED, 8, 27 }, { 26, "wide", FIXED, 4, 36 })), &data, sizeof(data));
+	add_mark(*state,
+		 add_schema_of(*state, STATIC, 0, 0,
+			       FIELDS({ 13, "fixed", FIXED, 3 }, { 16, "until zero", ZERO_ENDS, 0, 8 }, { 32, "bytes", FIXED, 3, 24 },
+				      { 1, "text", FIXED, 8, 27 }, { 26, "wide", FIXED, 4, 36 })),
+		 &data, sizeof(data));
 	assert_string_equal(json_of(*state), "{\"fixed\":[-1,0,1],\"until zero\":[7,8],\"bytes\":\"cafe01\","
 					     "\"text\":\"ab\\\"\\n\",\"wide\":\"\xe2\x82\xac\xf0\x9f\x98\x80\"}");
 }
@@ -251,15 +290,18 @@ static void test_arrays(void **state)
 /* Everything behind the first variable length is found by walking. */
 static void test_lengths_in_the_data(void **state)
 {
+	/* clang-format off */
 	static const uint8_t data[] = { 3, 0, 0, 0, 10, 0, 20, 0, 30, 0, 'h', 'i', 0, 0, 0, 0, /* to 4 */
 					2, 0, 0, 0, 3, 0, 0, 0, 1, 2, 3, 4, 5, 6, 5, 'w', 'o', 'r', 'l', 'd', 9 };
+	/* clang-format on */
 
-	add_mark(*state, add_schema_of(*state, DYNAMIC, 0, 0, FIELDS(
-		{ 16, "n" }, { 14, "values", LENGTH, 0, 4 }, { 75, "text", ZERO_ENDS }, { 16, "shape", FIXED, 2 },
-		{ 12, "matrix", LENGTH, 3 }, { 12, "length" }, { 76, "word", LENGTH, 5 }, { 12, "last" })),
-		data, sizeof(data));
+	add_mark(*state,
+		 add_schema_of(*state, DYNAMIC, 0, 0,
+			       FIELDS({ 16, "n" }, { 14, "values", LENGTH, 0, 4 }, { 75, "text", ZERO_ENDS }, { 16, "shape", FIXED, 2 },
+				      { 12, "matrix", LENGTH, 3 }, { 12, "length" }, { 76, "word", LENGTH, 5 }, { 12, "last" })),
+		 data, sizeof(data));
 	assert_string_equal(json_of(*state), "{\"n\":3,\"values\":[10,20,30],\"text\":\"hi\",\"shape\":[2,3],"
-			    "\"matrix\":[[1,2,3],[4,5,6]],\"length\":5,\"word\":\"world\",\"last\":9}");
+					     "\"matrix\":[[1,2,3],[4,5,6]],\"length\":5,\"word\":\"world\",\"last\":9}");
 }
 
 static void test_length_in_another_payload(void **state)
@@ -278,42 +320,69 @@ static void test_length_in_another_payload(void **state)
 	assert_string_equal(json_of(*state), "[2,{\"data\":[1.5,-2.5]},1,{\"data\":[1.5]},{\"data\":null}]");
 }
 
-struct point { float x; float y; };
-struct named { uint8_t id; struct point at; char name[4]; };
+struct point {
+	float x;
+	float y;
+};
+struct named {
+	uint8_t id;
+	struct point at;
+	char name[4];
+};
 
 static void test_nested_schemas(void **state)
 {
+	/* clang-format off */
 	struct { uint8_t flag; struct named one; struct named many[2]; int32_t last; } data = {
 		1, { 2, { 0.5f, 1.5f }, "one" }, { { 3, { 2, 3 }, "abcd" }, { 4, { 4, 5 }, "" } }, -7 };
+	/* clang-format on */
 	int64_t point = add_schema_of(*state, STATIC, 0, 0, FIELDS({ 19, "x" }, { 19, "y" }));
 	int64_t named = add_schema_of(*state, STATIC, 0, 0, FIELDS({ 12, "id" }, { point, "at" }, { 75, "name", 0, 4 }));
 
 	/* Neither sizes nor offsets given. */
-	add_mark(*state, add_schema_of(*state, STATIC, 0, 0, FIELDS(
-		{ 12, "flag" }, { named, "one" }, { named, "many", FIXED, 2 }, { 15, "last" })), &data, sizeof(data));
+	add_mark(*state,
+		 add_schema_of(*state, STATIC, 0, 0, FIELDS({ 12, "flag" }, { named, "one" }, { named, "many", FIXED, 2 }, { 15, "last" })),
+		 &data, sizeof(data));
 	assert_string_equal(json_of(*state),
-		"{\"flag\":1,\"one\":{\"id\":2,\"at\":{\"x\":0.5,\"y\":1.5},\"name\":\"one\"},"
-		"\"many\":[{\"id\":3,\"at\":{\"x\":2,\"y\":3},\"name\":\"abcd\"},{\"id\":4,\"at\":{\"x\":4,\"y\":5},"
-		"\"name\":\"\"}],\"last\":-7}");
+			    "{\"flag\":1,\"one\":{\"id\":2,\"at\":{\"x\":0.5,\"y\":1.5},\"name\":\"one\"},"
+			    "\"many\":[{\"id\":3,\"at\":{\"x\":2,\"y\":3},\"name\":\"abcd\"},{\"id\":4,\"at\":{\"x\":4,\"y\":5},"
+			    "\"name\":\"\"}],\"last\":-7}");
 }
 
 static void test_packed_structures(void **state)
 {
-	struct __attribute__((packed)) { uint8_t a; uint32_t b; uint64_t c; } data = { 1, 2, 3 };
+	struct __attribute__((packed)) {
+		uint8_t a;
+		uint32_t b;
+		uint64_t c;
+	} data = { 1, 2, 3 };
 
-	add_mark(*state, add_schema_of(*state, STATIC, 0, 1, FIELDS({ 12, "a" }, { 16, "b" }, { 18, "c" })),
-		 &data, sizeof(data));
+	add_mark(*state, add_schema_of(*state, STATIC, 0, 1, FIELDS({ 12, "a" }, { 16, "b" }, { 18, "c" })), &data, sizeof(data));
 	assert_string_equal(json_of(*state), "{\"a\":1,\"b\":2,\"c\":3}");
 }
 
 static void test_unions(void **state)
 {
-	struct { uint32_t which; union { uint32_t number; float real; } value; uint32_t after; } outside = { 1, { .real = 1.0f }, 6 };
-	struct { uint8_t which; uint8_t pad[3]; union { uint32_t number; float real; } value; } inside = { 2, { 0 }, { .real = 0.5f } };
+	struct {
+		uint32_t which;
+		union {
+			uint32_t number;
+			float real;
+		} value;
+		uint32_t after;
+	} outside = { 1, { .real = 1.0f }, 6 };
+	struct {
+		uint8_t which;
+		uint8_t pad[3];
+		union {
+			uint32_t number;
+			float real;
+		} value;
+	} inside = { 2, { 0 }, { .real = 0.5f } };
 	uint32_t bare = 0x3f800000;
 	int64_t u = add_schema_of(*state, UNION, 0, 0, FIELDS({ 16, "number" }, { 19, "real" }));
-	int64_t selected = add_schema_of(*state, UNION_SELECTED, 8, 0, FIELDS(
-		{ 100, "which" }, { 16, "number", 0, 0, 4 }, { 19, "real", 0, 0, 4 }));
+	int64_t selected = add_schema_of(*state, UNION_SELECTED, 8, 0,
+					 FIELDS({ 100, "which" }, { 16, "number", 0, 0, 4 }, { 19, "real", 0, 0, 4 }));
 	int64_t outer = add_schema_of(*state, STATIC, 0, 0, FIELDS({ 16, "which" }, { u, "value", 0, 0 }, { 16, "after" }));
 
 	add_mark(*state, outer, &outside, sizeof(outside));
@@ -324,15 +393,17 @@ static void test_unions(void **state)
 	add_mark(*state, selected, &inside, sizeof(inside));
 	add_mark(*state, u, &bare, sizeof(bare));
 	assert_string_equal(json_of(*state),
-		"{\"which\":1,\"value\":{\"real\":1},\"after\":6};{\"which\":0,\"value\":{\"number\":1065353216},\"after\":6};"
-		"{\"which\":5,\"value\":{\"number\":1065353216,\"real\":1},\"after\":6};{\"real\":0.5};"
-		"{\"number\":1065353216,\"real\":1}");
+			    "{\"which\":1,\"value\":{\"real\":1},\"after\":6};{\"which\":0,\"value\":{\"number\":1065353216},\"after\":6};"
+			    "{\"which\":5,\"value\":{\"number\":1065353216,\"real\":1},\"after\":6};{\"real\":0.5};"
+			    "{\"number\":1065353216,\"real\":1}");
 }
 
 static int64_t add_enum(struct recording *r, int64_t size)
 {
-	static const struct { const char *name; int64_t value, is_flag; } labels[] = {
-		{ "none", 0, 0 }, { "minus", -1, 0 }, { "read", 1, 1 }, { "write", 2, 1 } };
+	static const struct {
+		const char *name;
+		int64_t value, is_flag;
+	} labels[] = { { "none", 0, 0 }, { "minus", -1, 0 }, { "read", 1, 1 }, { "write", 2, 1 } };
 	int64_t v[TABLE_MAX_COLUMNS] = { 0 }, id = r->next_schema++;
 
 	v[COLUMN_NVTX_ENUM_PROCESS] = PROCESS;
@@ -389,15 +460,20 @@ static void test_registered_strings(void **state)
 static void test_texts(void **state)
 {
 	/* A pointer was replaced by the place of the copy; a second one was NULL. */
+	/* clang-format off */
 	struct { uint64_t copied, absent, elsewhere; char fixed[6]; char list[9]; uint8_t pad; char copy[8]; } data = {
 		.copied = 40, .absent = 0, .elsewhere = 1ull << 40, .fixed = "a\xff" "b", .list = "onetwo\0\0", .copy = "copy" };
+	/* clang-format on */
 
 	assert_int_equal(offsetof(__typeof__(data), copy), 40);
-	add_mark(*state, add_schema_of(*state, STATIC, 0, 0, FIELDS(
-		{ 75, "copied" }, { 76, "absent" }, { 75, "elsewhere" }, { 75, "fixed", 0, 6 },
-		{ 75, "list", ZERO_ENDS, 3 }, { 18, NULL, POINTER, 0, 16 })), &data, sizeof(data));
+	add_mark(*state,
+		 add_schema_of(*state, STATIC, 0, 0,
+			       FIELDS({ 75, "copied" }, { 76, "absent" }, { 75, "elsewhere" }, { 75, "fixed", 0, 6 },
+				      { 75, "list", ZERO_ENDS, 3 }, { 18, NULL, POINTER, 0, 16 })),
+		 &data, sizeof(data));
 	assert_string_equal(json_of(*state), "{\"copied\":\"copy\",\"absent\":null,\"elsewhere\":null,"
-			    "\"fixed\":\"a\xef\xbf\xbd" "b\",\"list\":[\"one\",\"two\"],\"5\":1099511627776}");
+					     "\"fixed\":\"a\xef\xbf\xbd"
+					     "b\",\"list\":[\"one\",\"two\"],\"5\":1099511627776}");
 }
 
 static void test_several_payloads(void **state)
@@ -438,16 +514,21 @@ static void test_nothing_is_believed(void **state)
 
 	add_schema_of(r, STATIC, 0, 0, FIELDS({ 16, "n" }, { self, "self" }, { self, "array", FIXED, INT64_MAX }));
 	pair = add_schema_of(r, STATIC, 8, 0, FIELDS({ 16, "a" }, { 16, "b" }));
-	add_mark(r, add_schema_of(r, DYNAMIC, 0, 0, FIELDS(
-		{ 16, "n" }, { 16, "too long", LENGTH, 0, 4 }, { 16, "behind" })), data, sizeof(data));
-	add_mark(r, add_schema_of(r, STATIC, 0, 0, FIELDS(
-		{ 16, "far", 0, 0, INT64_MAX }, { 18, "across", 0, 0, 4 }, { 16, "many", FIXED, INT64_MAX, 4 },
-		{ 16, "negative", FIXED, -1, 4 }, { 16, "no such length", LENGTH, 99 }, { 16, "own length", LENGTH, 5, 4 },
-		{ 16, "no such payload", LENGTH_PAYLOAD, 7 })), data, sizeof(data));
-	add_mark(r, add_schema_of(r, STATIC, 0, 0, FIELDS(
-		{ 75, "text", 0, INT64_MAX }, { pair, "cut", 0, 0, 4 }, { pair, "outside", FIXED, 3, 8 },
-		{ 75, "list", ZERO_ENDS, INT64_MAX }, { 77, "wide", LENGTH, 0 }, { 4711, "unknown" })), data, sizeof(data));
-	assert_string_equal(json_of(r),
+	add_mark(r, add_schema_of(r, DYNAMIC, 0, 0, FIELDS({ 16, "n" }, { 16, "too long", LENGTH, 0, 4 }, { 16, "behind" })), data,
+		 sizeof(data));
+	add_mark(r,
+		 add_schema_of(r, STATIC, 0, 0,
+			       FIELDS({ 16, "far", 0, 0, INT64_MAX }, { 18, "across", 0, 0, 4 }, { 16, "many", FIXED, INT64_MAX, 4 },
+				      { 16, "negative", FIXED, -1, 4 }, { 16, "no such length", LENGTH, 99 },
+				      { 16, "own length", LENGTH, 5, 4 }, { 16, "no such payload", LENGTH_PAYLOAD, 7 })),
+		 data, sizeof(data));
+	add_mark(r,
+		 add_schema_of(r, STATIC, 0, 0,
+			       FIELDS({ 75, "text", 0, INT64_MAX }, { pair, "cut", 0, 0, 4 }, { pair, "outside", FIXED, 3, 8 },
+				      { 75, "list", ZERO_ENDS, INT64_MAX }, { 77, "wide", LENGTH, 0 }, { 4711, "unknown" })),
+		 data, sizeof(data));
+	assert_string_equal(
+		json_of(r),
 		"{\"n\":4294967295,\"too long\":[2],\"behind\":null};"
 		"{\"far\":null,\"across\":null,\"many\":[2],\"negative\":[],\"no such length\":null,\"own length\":null,"
 		"\"no such payload\":null};"
@@ -469,9 +550,10 @@ static void test_schemas_within_themselves_end(void **state)
 	/* Each level eight of the next: 8^16 in all. */
 	wide[0] = add_schema_of(r, STATIC, 1, 0, FIELDS({ 12, "leaf" }));
 	for (int i = 1; i <= 16; i++)
-		wide[i] = add_schema_of(r, UNION, 0, 0, FIELDS(
-			{ wide[i - 1], "a", 0, 9 }, { wide[i - 1], "b", 0, 9 }, { wide[i - 1], "c", 0, 9 }, { wide[i - 1], "d", 0, 9 },
-			{ wide[i - 1], "e", 0, 9 }, { wide[i - 1], "f", 0, 9 }, { wide[i - 1], "g", 0, 9 }, { wide[i - 1], "h", 0, 9 }));
+		wide[i] = add_schema_of(r, UNION, 0, 0,
+					FIELDS({ wide[i - 1], "a", 0, 9 }, { wide[i - 1], "b", 0, 9 }, { wide[i - 1], "c", 0, 9 },
+					       { wide[i - 1], "d", 0, 9 }, { wide[i - 1], "e", 0, 9 }, { wide[i - 1], "f", 0, 9 },
+					       { wide[i - 1], "g", 0, 9 }, { wide[i - 1], "h", 0, 9 }));
 	add_mark(r, wide[16], data, sizeof(data));
 	add_mark(r, wide[1], data, 1);
 	assert_memory_equal(json_of(r), "{\"a\":{\"leaf\":1},\"b\"", 19);
@@ -483,6 +565,7 @@ static void test_schemas_within_themselves_end(void **state)
 
 int main(void)
 {
+	/* clang-format off */
 	const struct CMUnitTest tests[] = {
 		TEST(test_numbers_of_every_kind), TEST(test_numbers_of_unusual_width),
 		TEST(test_numbers_that_json_has_not), TEST(test_arrays), TEST(test_lengths_in_the_data),
@@ -491,6 +574,7 @@ int main(void)
 		TEST(test_several_payloads), TEST(test_payloads_without_a_schema), TEST(test_nothing_is_believed),
 		TEST(test_schemas_within_themselves_end),
 	};
+	/* clang-format on */
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -70,8 +70,10 @@ static int is_list(const char *text)
 
 static void test_number_lists(void **state)
 {
+	/* clang-format off */
 	static const char *const wrong[] = { "", "-", ",", "1,", ",1", "1,,2", "3-1", "a", "1a", "1 ", " 1", "1-2-3", "+1", "1--2",
 					     "9999999999999999999" };
+	/* clang-format on */
 	struct number_list list;
 	struct error err;
 
@@ -96,8 +98,10 @@ static void check_span(const char *text, int64_t start, int64_t end)
 
 static void test_times(void **state)
 {
+	/* clang-format off */
 	static const char *const wrong[] = { "", "5", "a/b", "5/4", "-1/2", "1m/", "1e3/", "1.2.3/", "nan/", "99999999999s/", "1 /2",
 					     "9223372036854775808/" };
+	/* clang-format on */
 	struct error err;
 	int64_t from, to;
 
@@ -212,7 +216,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_patterns), cmocka_unit_test(test_patterns_as_fnmatch), cmocka_unit_test(test_number_lists),
-		cmocka_unit_test(test_times), cmocka_unit_test(test_range_filters), cmocka_unit_test(test_steps),
+		cmocka_unit_test(test_times),    cmocka_unit_test(test_range_filters),       cmocka_unit_test(test_steps),
 		cmocka_unit_test(test_fold),
 	};
 

@@ -143,28 +143,33 @@ static void test_random_tree(void **state)
 	}
 	q = finish(w);
 	for (int f = 0; f < FUNCTIONS; f++) {
-		snprintf(sql, sizeof(sql), "SELECT self_count, self, total_count, total, module FROM "
-					   "sample_stats('samples') WHERE "
-			 "function = 'f%d'", f);
+		snprintf(sql, sizeof(sql),
+			 "SELECT self_count, self, total_count, total, module FROM "
+			 "sample_stats('samples') WHERE "
+			 "function = 'f%d'",
+			 f);
 		snprintf(expected, sizeof(expected), "%ld|%ld|%ld|%ld|/bin/m%d", t->self[f], t->self_weight[f], t->total[f],
 			 t->total_weight[f], 1 + f % 2);
 		assert_string_equal(ask(q, sql), expected);
-		snprintf(sql, sizeof(sql), "SELECT thread, self_count FROM sample_stats('samples', 'thread') WHERE "
-			 "function = 'f%d' ORDER BY 1", f);
-		snprintf(expected, sizeof(expected), "1|%ld;2|%ld;3|%ld", t->of_thread[1][f], t->of_thread[2][f],
-			 t->of_thread[3][f]);
+		snprintf(sql, sizeof(sql),
+			 "SELECT thread, self_count FROM sample_stats('samples', 'thread') WHERE "
+			 "function = 'f%d' ORDER BY 1",
+			 f);
+		snprintf(expected, sizeof(expected), "1|%ld;2|%ld;3|%ld", t->of_thread[1][f], t->of_thread[2][f], t->of_thread[3][f]);
 		assert_string_equal(ask(q, sql), expected);
 	}
 	snprintf(expected, sizeof(expected), "%d", SAMPLES);
 	assert_string_equal(ask(q, "SELECT sum(self_count) FROM stack_stats('samples')"), expected);
 	assert_string_equal(ask(q, "SELECT sum(total_count) FROM stack_stats('samples', 'tree') WHERE depth = "
-				   "0"), expected);
+				   "0"),
+			    expected);
 	/* In the tree nobody comes before the one that called it. */
 	assert_string_equal(ask(q, "WITH t AS MATERIALIZED (SELECT rowid AS place, * FROM "
 				   "stack_stats('samples', 'tree')) "
 				   "SELECT count(*) > 1000, sum(b.place >= a.place OR b.depth != a.depth - 1 "
 				   "OR b.total < a.total) "
-				   "FROM t a JOIN t b ON a.parent = b.id"), "1|0");
+				   "FROM t a JOIN t b ON a.parent = b.id"),
+			    "1|0");
 	query_close(q);
 	free(t);
 }
@@ -184,8 +189,8 @@ static void test_hostile_tree(void **state)
 	append(w, TABLE_FRAME_SYMBOL, 0, (int64_t[]){ INT64_MIN, INT64_MAX }, 3);
 	append(w, TABLE_FRAME_SYMBOL, 0, (int64_t[]){ 1, 99 }, 3);
 	append(w, TABLE_MODULE, 0, (int64_t[]){ INT64_MAX, 99, INT64_MAX }, 7);
-	append(w, TABLE_STACK, 0, (int64_t[]){ 1, 1, 1 }, 7);          /* its own parent */
-	append(w, TABLE_STACK, 0, (int64_t[]){ 2, 3, 1 }, 7);          /* a circle */
+	append(w, TABLE_STACK, 0, (int64_t[]){ 1, 1, 1 }, 7); /* its own parent */
+	append(w, TABLE_STACK, 0, (int64_t[]){ 2, 3, 1 }, 7); /* a circle */
 	append(w, TABLE_STACK, 0, (int64_t[]){ 3, 2, 1ll << 33 }, 7);
 	append(w, TABLE_STACK, 0, (int64_t[]){ 4, -7, INT64_MIN }, 7);
 	append(w, TABLE_STACK, 0, (int64_t[]){ 5, INT64_MAX, 1 }, 7);
@@ -196,8 +201,7 @@ static void test_hostile_tree(void **state)
 	q = finish(w);
 	assert_string_equal(ask(q, "SELECT sum(self_count) FROM sample_stats('samples')"), "11");
 	/* Stack 3 keeps the caller that was before it; all others are roots. Nothing is known of two of the frames. */
-	assert_string_equal(ask(q, "SELECT id, stackDepth, unresolved FROM SAMPLING_CALLCHAINS"),
-			    "1|0|1;2|0|1;3|0|1;3|1|1;4|0|1;5|0|1");
+	assert_string_equal(ask(q, "SELECT id, stackDepth, unresolved FROM SAMPLING_CALLCHAINS"), "1|0|1;2|0|1;3|0|1;3|1|1;4|0|1;5|0|1");
 	assert_string_equal(ask(q, "SELECT name, self_count FROM stack_stats('samples') ORDER BY 2 DESC, 1"),
 			    "[no stack]|6;m1+0x10|3;[Unknown]|1;m1+0x10;[Unknown]|1");
 	query_close(q);
@@ -221,7 +225,8 @@ static void test_endless_stack(void **state)
 	assert_string_equal(ask(q, "SELECT total_count FROM sample_stats('samples')"), "1000");
 	assert_string_equal(ask(q, "SELECT max(stackDepth) < 5000 FROM SAMPLING_CALLCHAINS"), "1");
 	assert_string_equal(ask(q, "SELECT max(depth) < 5000 AND max(length(name)) < 50000 FROM "
-				   "stack_stats('samples')"), "1");
+				   "stack_stats('samples')"),
+			    "1");
 	clock_gettime(CLOCK_MONOTONIC, &to);
 	assert_true(to.tv_sec - from.tv_sec < 20);
 	query_close(q);
@@ -237,8 +242,9 @@ static int64_t nonsense(uint64_t *random)
 /* Any values whatsoever: any answer will do, but no crash, and samples are not lost. */
 static void test_nonsense(void **state)
 {
-	static const enum table_id tables[] = { TABLE_MODULE, TABLE_FRAME, TABLE_STACK, TABLE_SYMBOL, TABLE_FRAME_SYMBOL,
-						TABLE_FILE, TABLE_TRACK, TABLE_THREAD };
+	static const enum table_id tables[] = { TABLE_MODULE,       TABLE_FRAME, TABLE_STACK, TABLE_SYMBOL,
+						TABLE_FRAME_SYMBOL, TABLE_FILE,  TABLE_TRACK, TABLE_THREAD };
+	/* clang-format off */
 	static const char *const questions[] = {
 		"SELECT * FROM sample_stats('samples', 'thread')",
 		"SELECT * FROM sample_stats('osrt', 'module, process')",
@@ -247,6 +253,7 @@ static void test_nonsense(void **state)
 		"SELECT * FROM SAMPLING_CALLCHAINS WHERE id = 7", "SELECT * FROM OSRT_FILE_ACCESS_EVENTS",
 		"SELECT * FROM OSRT_API", "SELECT * FROM COMPOSITE_EVENTS",
 	};
+	/* clang-format on */
 	uint64_t random = 11;
 
 	for (int round = 0; round < 40; round++) {
@@ -299,8 +306,13 @@ static void test_time_of_samples(void **state)
 	static const struct {
 		const char *unit, *frequency, *time;
 	} cases[] = {
-		{ "ns", "1000", "300" }, { "cycles", "1000", "2000000" }, { "cycles", NULL, "" }, { NULL, NULL, "" },
-		{ "cycles", "0", "" }, { "cycles", "nonsense", "" }, { "cycles", "1e-300", "9223372036854775807" },
+		{ "ns", "1000", "300" },
+		{ "cycles", "1000", "2000000" },
+		{ "cycles", NULL, "" },
+		{ NULL, NULL, "" },
+		{ "cycles", "0", "" },
+		{ "cycles", "nonsense", "" },
+		{ "cycles", "1e-300", "9223372036854775807" },
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -311,8 +323,7 @@ static void test_time_of_samples(void **state)
 		if (cases[i].unit)
 			append(w, TABLE_META, 0, (int64_t[]){ text(w, "sampling.unit", 0), text(w, cases[i].unit, 0) }, 3);
 		if (cases[i].frequency)
-			append(w, TABLE_META, 0, (int64_t[]){ text(w, "sampling.frequency", 0),
-							      text(w, cases[i].frequency, 0) }, 3);
+			append(w, TABLE_META, 0, (int64_t[]){ text(w, "sampling.frequency", 0), text(w, cases[i].frequency, 0) }, 3);
 		append(w, TABLE_FRAME, 0, (int64_t[]){ 1, 1, 16 }, 7);
 		append(w, TABLE_STACK, 0, (int64_t[]){ 1, 0, 1 }, 5);
 		append(w, TABLE_SAMPLE, 1, (int64_t[]){ 1, 1, 0, 100 }, 15);
@@ -355,11 +366,13 @@ static void test_order_of_equals(void **state)
 
 int main(void)
 {
+	/* clang-format off */
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_random_tree), cmocka_unit_test(test_hostile_tree),
 		cmocka_unit_test(test_endless_stack), cmocka_unit_test(test_nonsense), cmocka_unit_test(test_nothing_recorded),
 		cmocka_unit_test(test_time_of_samples), cmocka_unit_test(test_order_of_equals),
 	};
+	/* clang-format on */
 
 	return cmocka_run_group_tests(tests, set_up, tear_down);
 }

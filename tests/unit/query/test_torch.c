@@ -108,10 +108,8 @@ static void test_flops_that_cannot_be_said(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_shapes_as_torch_prints_them),
-		cmocka_unit_test(test_shapes_that_are_none),
-		cmocka_unit_test(test_equal_texts_have_one_number),
-		cmocka_unit_test(test_flops),
+		cmocka_unit_test(test_shapes_as_torch_prints_them), cmocka_unit_test(test_shapes_that_are_none),
+		cmocka_unit_test(test_equal_texts_have_one_number), cmocka_unit_test(test_flops),
 		cmocka_unit_test(test_flops_that_cannot_be_said),
 	};
 

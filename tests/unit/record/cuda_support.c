@@ -3,8 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-void put_record(struct fake_writer *w, unsigned type, unsigned flags, unsigned domain, void *record, size_t size,
-		const char *text)
+void put_record(struct fake_writer *w, unsigned type, unsigned flags, unsigned domain, void *record, size_t size, const char *text)
 {
 	uint8_t bytes[4096];
 	size_t length = strlen(text);
@@ -15,12 +14,12 @@ void put_record(struct fake_writer *w, unsigned type, unsigned flags, unsigned d
 	assert_true(fake_write(w, bytes, (uint32_t)(size + length)));
 }
 
-void put_definition(struct fake_writer *w, unsigned kind, uint64_t time, uint64_t id, uint64_t extra, const void *body,
-		    size_t size, const char *text)
+void put_definition(struct fake_writer *w, unsigned kind, uint64_t time, uint64_t id, uint64_t extra, const void *body, size_t size,
+		    const char *text)
 {
 	size_t length = strlen(text);
-	struct record_define define = { record_head(RECORD_DEFINE, kind, (unsigned)(sizeof(define) + size + length), 0, 0),
-					time, id, extra };
+	struct record_define define = { record_head(RECORD_DEFINE, kind, (unsigned)(sizeof(define) + size + length), 0, 0), time, id,
+					extra };
 	uint8_t bytes[8000];
 
 	memcpy(bytes, &define, sizeof(define));
@@ -37,19 +36,20 @@ void put_api(struct fake_writer *w, uint32_t tid, unsigned call, uint32_t correl
 	put_record(w, RECORD_CUDA_API, 0, call, &r, sizeof(r), "");
 }
 
-void put_kernel(struct fake_writer *w, uint32_t stream, uint32_t launch, uint32_t correlation, uint64_t start,
-		uint64_t end)
+void put_kernel(struct fake_writer *w, uint32_t stream, uint32_t launch, uint32_t correlation, uint64_t start, uint64_t end)
 {
-	struct record_cuda_kernel r = { .time = start, .end = end, .launch = launch, .grid = 1000 + correlation,
-					.place = { DEVICE, CONTEXT, stream, correlation } };
+	struct record_cuda_kernel r = {
+		.time = start, .end = end, .launch = launch, .grid = 1000 + correlation, .place = { DEVICE, CONTEXT, stream, correlation }
+	};
 
 	put_record(w, RECORD_CUDA_KERNEL, 0, 0, &r, sizeof(r), "");
 }
 
 void put_sync(struct fake_writer *w, uint32_t kind, uint32_t stream, uint32_t correlation, uint64_t start, uint64_t end)
 {
-	struct record_cuda_sync r = { .time = start, .end = end, .kind = kind, .event = CUDA_NO_ID,
-				      .place = { CUDA_NO_ID, CONTEXT, stream, correlation } };
+	struct record_cuda_sync r = {
+		.time = start, .end = end, .kind = kind, .event = CUDA_NO_ID, .place = { CUDA_NO_ID, CONTEXT, stream, correlation }
+	};
 
 	put_record(w, RECORD_CUDA_SYNC, 1, 0, &r, sizeof(r), "");
 }
@@ -63,9 +63,11 @@ void put_batch(struct fake_writer *w, uint64_t dropped)
 
 void put_launch(struct fake_writer *w, uint32_t launch, uint32_t function, int32_t grid_x)
 {
+	/* clang-format off */
 	struct cuda_wire_launch body = { .function = function, .grid = { grid_x, 2, 3 }, .block = { 64, 1, 1 },
 					 .registers = 40, .priority = INT32_MIN, .carveout = 0xff,
 					 .cluster_potential = CUDA_NO_ID, .cluster_active = CUDA_NO_ID };
+	/* clang-format on */
 
 	put_definition(w, DEFINE_CUDA_LAUNCH, 20, launch, 0, &body, sizeof(body), "");
 }

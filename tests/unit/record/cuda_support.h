@@ -6,14 +6,12 @@
 #include "support.h"
 
 /* Any record: the head is put in, `extra` bytes of text follow. */
-void put_record(struct fake_writer *w, unsigned type, unsigned flags, unsigned domain, void *record, size_t size,
-		const char *text);
-void put_definition(struct fake_writer *w, unsigned kind, uint64_t time, uint64_t id, uint64_t extra, const void *body,
-		    size_t size, const char *text);
+void put_record(struct fake_writer *w, unsigned type, unsigned flags, unsigned domain, void *record, size_t size, const char *text);
+void put_definition(struct fake_writer *w, unsigned kind, uint64_t time, uint64_t id, uint64_t extra, const void *body, size_t size,
+		    const char *text);
 
 void put_api(struct fake_writer *w, uint32_t tid, unsigned call, uint32_t correlation, uint64_t start, uint64_t end);
-void put_kernel(struct fake_writer *w, uint32_t stream, uint32_t launch, uint32_t correlation, uint64_t start,
-		uint64_t end);
+void put_kernel(struct fake_writer *w, uint32_t stream, uint32_t launch, uint32_t correlation, uint64_t start, uint64_t end);
 void put_sync(struct fake_writer *w, uint32_t kind, uint32_t stream, uint32_t correlation, uint64_t start, uint64_t end);
 void put_batch(struct fake_writer *w, uint64_t dropped);
 void put_launch(struct fake_writer *w, uint32_t launch, uint32_t function, int32_t grid_x);

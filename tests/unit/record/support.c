@@ -19,8 +19,7 @@
 
 struct traced_process *bench_process(struct bench *b, uint64_t uid, const struct process_info *info)
 {
-	struct ring_pool_size size = { .slots = 64, .chunks = 64, 
-				       .initial_chunks = 32, .reserve = 2 };
+	struct ring_pool_size size = { .slots = 64, .chunks = 64, .initial_chunks = 32, .reserve = 2 };
 	struct traced_process *p = process_new(uid, info);
 	int fd;
 
@@ -37,8 +36,7 @@ int bench_set_up(void **state)
 	struct bench *b = calloc(1, sizeof(*b));
 	struct clock_snapshot first = { .ticks = 0, .raw = 0 };
 	struct clock_snapshot last = { .ticks = NOW, .raw = NOW };
-	struct process_info info = { .pid = 1000, .inner_pid = 1000, .origin = WIRE_ORIGIN_EXEC,
-				     .name = "bench" };
+	struct process_info info = { .pid = 1000, .inner_pid = 1000, .origin = WIRE_ORIGIN_EXEC, .name = "bench" };
 	struct error err;
 
 	strcpy(b->folder, "sonde-test-XXXXXX");
@@ -113,8 +111,7 @@ void bench_finish(struct bench *b)
 		fail_msg("open: %s", err.text);
 }
 
-static size_t group_rows(struct bench *b, enum table_id table, size_t g, struct row *rows,
-			 size_t cap)
+static size_t group_rows(struct bench *b, enum table_id table, size_t g, struct row *rows, size_t cap)
 {
 	const struct report_group *group = report_group(b->report, table, g);
 	int64_t *values = calloc(group->rows, sizeof(*values));

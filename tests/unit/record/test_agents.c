@@ -70,16 +70,15 @@ static int connect_to(struct fixture *f)
 	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
 
 	memcpy(address.sun_path + 1, f->secret.name, WIRE_NAME_HEX);
-	assert_int_equal(connect(fd, (struct sockaddr *)&address,
-				 offsetof(struct sockaddr_un, sun_path) + 1 + WIRE_NAME_HEX), 0);
+	assert_int_equal(connect(fd, (struct sockaddr *)&address, offsetof(struct sockaddr_un, sun_path) + 1 + WIRE_NAME_HEX), 0);
 	return fd;
 }
 
 static struct wire_request request_of(struct fixture *f)
 {
-	struct wire_request request = { .magic = WIRE_MAGIC, .abi = RING_ABI_VERSION,
-					.kind = WIRE_ATTACH, .origin = WIRE_ORIGIN_EXEC,
-					.pid = (uint32_t)getpid() };
+	struct wire_request request = {
+		.magic = WIRE_MAGIC, .abi = RING_ABI_VERSION, .kind = WIRE_ATTACH, .origin = WIRE_ORIGIN_EXEC, .pid = (uint32_t)getpid()
+	};
 
 	memcpy(request.token, f->secret.token, sizeof(request.token));
 	return request;
@@ -90,8 +89,7 @@ static int read_reply(int fd, struct wire_attach_reply *reply, int *fds, ssize_t
 {
 	char space[CMSG_SPACE(2 * sizeof(int))];
 	struct iovec part = { reply, sizeof(*reply) };
-	struct msghdr message = { .msg_iov = &part, .msg_iovlen = 1, .msg_control = space,
-				  .msg_controllen = sizeof(space) };
+	struct msghdr message = { .msg_iov = &part, .msg_iovlen = 1, .msg_control = space, .msg_controllen = sizeof(space) };
 	struct cmsghdr *c;
 
 	*ret_bytes = recvmsg(fd, &message, MSG_DONTWAIT);
@@ -235,10 +233,8 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
-		TEST(the_right_token_gets_a_pool),
-		TEST(a_second_attach_is_a_new_life),
-		TEST(strangers_get_nothing),
-		TEST(each_hold_reads_all_rings),
+		TEST(the_right_token_gets_a_pool), TEST(a_second_attach_is_a_new_life),
+		TEST(strangers_get_nothing),       TEST(each_hold_reads_all_rings),
 		TEST(silent_connections),
 	};
 

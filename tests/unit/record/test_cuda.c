@@ -93,10 +93,8 @@ static void calls_nest(void **state)
 	assert_int_equal(depth_at(b, TABLE_CUDA_API, 110), 1);
 	assert_int_equal(depth_at(b, TABLE_CUDA_API, 120), 2);
 	assert_int_equal(depth_at(b, TABLE_CUDA_API, 130), 2);
-	assert_int_equal(track_of(b, row_where(b, TABLE_CUDA_API, COLUMN_CUDA_API_CORRELATION, 5).track)
-				 .values[COLUMN_TRACK_DEPTH], 0);
-	assert_int_equal(track_of(b, row_where(b, TABLE_CUDA_API, COLUMN_CUDA_API_CORRELATION, 6).track)
-				 .values[COLUMN_TRACK_DEPTH], 1);
+	assert_int_equal(track_of(b, row_where(b, TABLE_CUDA_API, COLUMN_CUDA_API_CORRELATION, 5).track).values[COLUMN_TRACK_DEPTH], 0);
+	assert_int_equal(track_of(b, row_where(b, TABLE_CUDA_API, COLUMN_CUDA_API_CORRELATION, 6).track).values[COLUMN_TRACK_DEPTH], 1);
 	assert_int_equal(depth_at(b, TABLE_CUDA_API, 300), 0);
 	assert_int_equal(b->session.dropped, 0);
 }
@@ -251,9 +249,9 @@ static void threads_have_one_row(void **state)
 	x = open_ring(b, 1001);
 	fake_close(&x, 60);
 	bench_drain(b);
-	put_api(&w, 1001, 1, 1, 40, 50);     /* had a ring, and ended */
-	put_api(&w, 1002, 1, 2, 70, 80);     /* will have one */
-	put_api(&w, 1003, 1, 3, 100, 200);   /* never */
+	put_api(&w, 1001, 1, 1, 40, 50);   /* had a ring, and ended */
+	put_api(&w, 1002, 1, 2, 70, 80);   /* will have one */
+	put_api(&w, 1003, 1, 3, 100, 200); /* never */
 	bench_drain(b);
 	y = open_ring(b, 1002);
 	bench_drain(b);
@@ -264,13 +262,11 @@ static void threads_have_one_row(void **state)
 	for (uint32_t tid = 1000; tid < 1004; tid++)
 		row_where(b, TABLE_THREAD, COLUMN_THREAD_INNER_TID, tid);
 	row = row_where(b, TABLE_THREAD, COLUMN_THREAD_INNER_TID, 1002);
-	assert_int_equal(track_of(b, row_where(b, TABLE_CUDA_API, 0, 70).track).values[COLUMN_TRACK_THREAD],
-			 row.values[COLUMN_THREAD_UID]);
+	assert_int_equal(track_of(b, row_where(b, TABLE_CUDA_API, 0, 70).track).values[COLUMN_TRACK_THREAD], row.values[COLUMN_THREAD_UID]);
 	assert_int_equal(track_of(b, row_where(b, TABLE_CUDA_API, 0, 300).track).values[COLUMN_TRACK_THREAD],
 			 row.values[COLUMN_THREAD_UID]);
 	row = row_where(b, TABLE_THREAD, COLUMN_THREAD_INNER_TID, 1001);
-	assert_int_equal(track_of(b, row_where(b, TABLE_CUDA_API, 0, 40).track).values[COLUMN_TRACK_THREAD],
-			 row.values[COLUMN_THREAD_UID]);
+	assert_int_equal(track_of(b, row_where(b, TABLE_CUDA_API, 0, 40).track).values[COLUMN_TRACK_THREAD], row.values[COLUMN_THREAD_UID]);
 	row = row_where(b, TABLE_THREAD, COLUMN_THREAD_INNER_TID, 1003);
 	assert_int_equal(row.values[COLUMN_THREAD_START], 100);
 	assert_true(row.values[COLUMN_THREAD_END] >= 200);
@@ -338,9 +334,11 @@ static void times_of_the_ring_stay_its_own(void **state)
 
 static struct cuda_wire_device device(uint8_t last_byte)
 {
+	/* clang-format off */
 	struct cuda_wire_device w = { .memory = 80ull << 30, .bandwidth = 3350ull * 1000000000, .clock = 1980000000,
 				      .sm_count = 132, .l2 = 50 << 20, .major = 9, .pci_domain = 0, .pci_bus = 0x1b,
 				      .pci_device = 0 };
+	/* clang-format on */
 
 	for (unsigned i = 0; i < 16; i++)
 		w.uuid[i] = (uint8_t)(i * 16);
@@ -480,7 +478,8 @@ static void two_tell_of_one_place(void **state)
 {
 	struct bench *b = *state;
 	struct fake_writer w = open_ring(b, TID);
-	struct cuda_wire_context early = { .device = 2, .null_stream = CUDA_NO_ID, .handle = 0xdef }, late = { .device = 2, .null_stream = 7 };
+	struct cuda_wire_context early = { .device = 2, .null_stream = CUDA_NO_ID, .handle = 0xdef },
+				 late = { .device = 2, .null_stream = 7 };
 	struct cuda_wire_stream when = { 3, 2, INT32_MIN, 0, 0xabc }, rest = { 3, CUDA_NO_ID, -1, 2, 0 };
 	struct row row;
 

@@ -37,8 +37,7 @@ static void told_by_the_agent(void **state)
 	assert_int_equal(row.values[COLUMN_CUDA_CLOCK_DRIVER], 13000);
 	assert_string_equal(bench_text(b, &row, COLUMN_CUDA_CLOCK_PATH), "/lib/libcupti.so.13");
 	assert_int_equal(row.values[COLUMN_CUDA_CLOCK_KERNELS], 0);
-	assert_true(row.nulls[COLUMN_CUDA_CLOCK_ERROR] && row.nulls[COLUMN_CUDA_CLOCK_EARLY] &&
-		    row.nulls[COLUMN_CUDA_CLOCK_LATE]);
+	assert_true(row.nulls[COLUMN_CUDA_CLOCK_ERROR] && row.nulls[COLUMN_CUDA_CLOCK_EARLY] && row.nulls[COLUMN_CUDA_CLOCK_LATE]);
 }
 
 static void the_last_fit_counts(void **state)
@@ -113,10 +112,10 @@ static void least_time_to_the_call_that_waited(void **state)
 	struct fake_writer w = open_ring(b);
 
 	launch(&w, 7, 1, 1000, 1400);
-	put_sync(&w, STREAM, 7, 2, 1000, 1480);   /* 80 */
+	put_sync(&w, STREAM, 7, 2, 1000, 1480); /* 80 */
 	launch(&w, 7, 3, 2000, 2300);
 	launch(&w, 8, 4, 2100, 2400);
-	put_sync(&w, STREAM, 7, 5, 2200, 2360);   /* 60: the other stream does not matter */
+	put_sync(&w, STREAM, 7, 5, 2200, 2360);                 /* 60: the other stream does not matter */
 	put_sync(&w, WHOLE_CONTEXT, CUDA_NO_ID, 6, 2200, 2490); /* 90: it does */
 	assert_int_equal(clock_row(b).values[COLUMN_CUDA_CLOCK_LATE], 60);
 }
@@ -140,8 +139,9 @@ static void what_says_nothing(void **state)
 {
 	struct bench *b = *state;
 	struct fake_writer w = open_ring(b);
-	struct record_cuda_sync failed = { .time = 1000, .end = 1401, .kind = STREAM, .event = CUDA_NO_ID, .result = 700,
-					   .place = { 0, CONTEXT, 7, 2 } };
+	struct record_cuda_sync failed = {
+		.time = 1000, .end = 1401, .kind = STREAM, .event = CUDA_NO_ID, .result = 700, .place = { 0, CONTEXT, 7, 2 }
+	};
 
 	launch(&w, 7, 1, 1000, 1400);
 	put_sync(&w, EVENT, CUDA_NO_ID, 3, 1000, 1402);

@@ -27,11 +27,12 @@ static void copies_and_sets(void **state)
 {
 	struct bench *b = *state;
 	struct fake_writer w = open_ring(b, TID);
+	/* clang-format off */
 	struct record_cuda_copy copy = { .time = 100, .end = 200, .place = { 0, CONTEXT, 7, 1 }, .bytes = 4096, .kind = 1,
 					 .source = 1, .target = 3, .flags = 1, .source_device = CUDA_NO_ID,
 					 .graph = { .node = 77, .graph = 5, .channel = 2u << 24 | 9 } };
-	struct record_cuda_set set = { .time = 300, .end = 310, .place = { 0, CONTEXT, 7, 2 }, .bytes = 64, .value = 255,
-				       .memory = 3 };
+	/* clang-format on */
+	struct record_cuda_set set = { .time = 300, .end = 310, .place = { 0, CONTEXT, 7, 2 }, .bytes = 64, .value = 255, .memory = 3 };
 	struct row row;
 
 	put_record(&w, RECORD_CUDA_COPY, 0, 0, &copy, sizeof(copy), "");
@@ -56,8 +57,7 @@ static void copies_and_sets(void **state)
 	assert_int_equal(row.values[COLUMN_GPU_COPY_GRAPH_NODE], 77);
 	assert_int_equal(row.values[COLUMN_GPU_COPY_GRAPH], 5);
 	assert_int_equal(row.values[COLUMN_GPU_COPY_CHANNEL], 9 | 2ll << 32);
-	assert_true(row.nulls[COLUMN_GPU_COPY_COUNT] && row.nulls[COLUMN_GPU_COPY_SOURCE_DEVICE] &&
-		    row.nulls[COLUMN_GPU_COPY_CAUSE]);
+	assert_true(row.nulls[COLUMN_GPU_COPY_COUNT] && row.nulls[COLUMN_GPU_COPY_SOURCE_DEVICE] && row.nulls[COLUMN_GPU_COPY_CAUSE]);
 	assert_int_equal(track_of(b, row.track).values[COLUMN_TRACK_KIND], TRACK_GPU_COPY);
 	assert_int_equal(stream_of(b, row.track).values[COLUMN_CUDA_STREAM_ID], 7);
 	row = row_where(b, TABLE_GPU_COPY, 0, 210);
@@ -76,8 +76,7 @@ static void waiting_and_events(void **state)
 	struct bench *b = *state;
 	struct fake_writer w = open_ring(b, TID);
 	struct record_cuda_event event = { .place = { 0, CONTEXT, 7, 5 }, .event = 3, .event_sync = 21 };
-	struct record_cuda_graph graph = { .time = 500, .end = 900, .place = { 0, CONTEXT, 7, 6 }, .graph = 4,
-					   .exec = CUDA_NO_ID };
+	struct record_cuda_graph graph = { .time = 500, .end = 900, .place = { 0, CONTEXT, 7, 6 }, .graph = 4, .exec = CUDA_NO_ID };
 	struct row row;
 
 	put_sync(&w, 4, CUDA_NO_ID, 1, 100, 200);
@@ -113,10 +112,13 @@ static void memory_and_pools(void **state)
 {
 	struct bench *b = *state;
 	struct fake_writer w = open_ring(b, TID);
-	struct record_cuda_memory memory = { .time = 200, .place = { 0, CONTEXT, CUDA_NO_ID, 1 }, .address = 0x7000,
-					     .bytes = 512, .operation = 1, .kind = 3 };
+	struct record_cuda_memory memory = {
+		.time = 200, .place = { 0, CONTEXT, CUDA_NO_ID, 1 }, .address = 0x7000, .bytes = 512, .operation = 1, .kind = 3
+	};
+	/* clang-format off */
 	struct record_cuda_pool pool = { .time = 150, .device = 2, .operation = 3, .type = 1, .address = 0x9000, .keep = 1,
 					 .threshold = 2, .size = 3, .used = 4, .correlation = 8 };
+	/* clang-format on */
 	struct row row;
 
 	put_record(&w, RECORD_CUDA_MEMORY, 0, 0, &memory, sizeof(memory), "variable");
@@ -132,8 +134,7 @@ static void memory_and_pools(void **state)
 	bench_finish(b);
 	row = row_where(b, TABLE_GPU_MEMORY, 0, 200);
 	assert_string_equal(bench_text(b, &row, COLUMN_GPU_MEMORY_NAME), "variable");
-	assert_true(row.nulls[COLUMN_GPU_MEMORY_STREAM] && row.nulls[COLUMN_GPU_MEMORY_POOL] &&
-		    row.nulls[COLUMN_GPU_MEMORY_PC]);
+	assert_true(row.nulls[COLUMN_GPU_MEMORY_STREAM] && row.nulls[COLUMN_GPU_MEMORY_POOL] && row.nulls[COLUMN_GPU_MEMORY_PC]);
 	assert_int_equal(track_of(b, row.track).values[COLUMN_TRACK_KIND], TRACK_GPU_MEMORY);
 	row_where(b, TABLE_CUDA_CONTEXT, COLUMN_CUDA_CONTEXT_UID, track_of(b, row.track).values[COLUMN_TRACK_DOMAIN]);
 	assert_int_equal(row_where(b, TABLE_GPU_MEMORY, 0, 100).track, row.track);
@@ -149,8 +150,10 @@ static void memory_and_pools(void **state)
 
 static void put_unified(struct fake_writer *w, uint32_t kind, uint64_t start, uint32_t source, uint32_t target)
 {
+	/* clang-format off */
 	struct record_cuda_unified r = { .time = start, .end = start + 10, .value = 65536, .address = 0x40000, .kind = kind,
 					 .source = source, .target = target, .flags = 2 };
+	/* clang-format on */
 
 	put_record(w, RECORD_CUDA_UNIFIED, 0, 0, &r, sizeof(r), "");
 }
@@ -193,8 +196,9 @@ static void overhead_and_jit(void **state)
 	struct bench *b = *state;
 	struct fake_writer w = open_ring(b, TID);
 	struct record_cuda_overhead overhead = { .time = 100, .end = 200, .kind = 1 };
-	struct record_cuda_jit jit = { .time = 300, .end = 400, .link = 5, .size = 6, .entry = 1, .operation = 3,
-				       .device = 0, .correlation = 9, .tid = 1007 };
+	struct record_cuda_jit jit = {
+		.time = 300, .end = 400, .link = 5, .size = 6, .entry = 1, .operation = 3, .device = 0, .correlation = 9, .tid = 1007
+	};
 	struct row row;
 
 	put_record(&w, RECORD_CUDA_OVERHEAD, 0, 0, &overhead, sizeof(overhead), "");
@@ -221,8 +225,7 @@ static void graphs_and_their_nodes(void **state)
 {
 	struct bench *b = *state;
 	struct fake_writer w = open_ring(b, TID);
-	struct record_define define = { record_head(RECORD_DEFINE, DEFINE_CUDA_GRAPH, sizeof(define), 3, 0), 50, 9,
-					8ull << 32 | 2 };
+	struct record_define define = { record_head(RECORD_DEFINE, DEFINE_CUDA_GRAPH, sizeof(define), 3, 0), 50, 9, 8ull << 32 | 2 };
 	struct cuda_wire_node node = { .original = 100, .graph = 9, .type = 0, .tid = 1001, .function = 6 };
 	struct row row;
 
@@ -293,8 +296,7 @@ static void stacks_find_their_calls(void **state)
 	row = row_where(b, TABLE_CUDA_API, 0, 100);
 	assert_false(row.nulls[COLUMN_CUDA_API_STACK]);
 	row_where(b, TABLE_STACK, COLUMN_STACK_ID, row.values[COLUMN_CUDA_API_STACK]);
-	assert_int_equal(row_where(b, TABLE_CUDA_API, 0, 200).values[COLUMN_CUDA_API_STACK],
-			 row.values[COLUMN_CUDA_API_STACK]);
+	assert_int_equal(row_where(b, TABLE_CUDA_API, 0, 200).values[COLUMN_CUDA_API_STACK], row.values[COLUMN_CUDA_API_STACK]);
 	assert_true(row_where(b, TABLE_CUDA_API, 0, 300).nulls[COLUMN_CUDA_API_STACK]);
 	assert_int_equal(b->session.dropped, 0);
 }
@@ -335,18 +337,12 @@ static const struct {
 	unsigned type;
 	uint32_t size;
 } records[] = {
-	{ RECORD_CUDA_API, sizeof(struct record_cuda_api) },
-	{ RECORD_CUDA_KERNEL, sizeof(struct record_cuda_kernel) },
-	{ RECORD_CUDA_COPY, sizeof(struct record_cuda_copy) },
-	{ RECORD_CUDA_SET, sizeof(struct record_cuda_set) },
-	{ RECORD_CUDA_SYNC, sizeof(struct record_cuda_sync) },
-	{ RECORD_CUDA_EVENT, sizeof(struct record_cuda_event) },
-	{ RECORD_CUDA_GRAPH, sizeof(struct record_cuda_graph) },
-	{ RECORD_CUDA_MEMORY, sizeof(struct record_cuda_memory) },
-	{ RECORD_CUDA_POOL, sizeof(struct record_cuda_pool) },
-	{ RECORD_CUDA_UNIFIED, sizeof(struct record_cuda_unified) },
-	{ RECORD_CUDA_OVERHEAD, sizeof(struct record_cuda_overhead) },
-	{ RECORD_CUDA_JIT, sizeof(struct record_cuda_jit) },
+	{ RECORD_CUDA_API, sizeof(struct record_cuda_api) },           { RECORD_CUDA_KERNEL, sizeof(struct record_cuda_kernel) },
+	{ RECORD_CUDA_COPY, sizeof(struct record_cuda_copy) },         { RECORD_CUDA_SET, sizeof(struct record_cuda_set) },
+	{ RECORD_CUDA_SYNC, sizeof(struct record_cuda_sync) },         { RECORD_CUDA_EVENT, sizeof(struct record_cuda_event) },
+	{ RECORD_CUDA_GRAPH, sizeof(struct record_cuda_graph) },       { RECORD_CUDA_MEMORY, sizeof(struct record_cuda_memory) },
+	{ RECORD_CUDA_POOL, sizeof(struct record_cuda_pool) },         { RECORD_CUDA_UNIFIED, sizeof(struct record_cuda_unified) },
+	{ RECORD_CUDA_OVERHEAD, sizeof(struct record_cuda_overhead) }, { RECORD_CUDA_JIT, sizeof(struct record_cuda_jit) },
 	{ RECORD_CUDA_BATCH, sizeof(struct record_cuda_batch) },
 };
 
@@ -376,12 +372,9 @@ static void cut_definitions(void **state)
 	static const struct {
 		unsigned kind;
 		uint32_t size;
-	} kinds[] = { { DEFINE_CUDA_LAUNCH, sizeof(struct cuda_wire_launch) },
-		      { DEFINE_CUDA_DEVICE, sizeof(struct cuda_wire_device) },
-		      { DEFINE_CUDA_CONTEXT, sizeof(struct cuda_wire_context) },
-		      { DEFINE_CUDA_STREAM, sizeof(struct cuda_wire_stream) },
-		      { DEFINE_CUDA_MODULE, sizeof(struct cuda_wire_module) },
-		      { DEFINE_CUDA_GRAPH_NODE, sizeof(struct cuda_wire_node) },
+	} kinds[] = { { DEFINE_CUDA_LAUNCH, sizeof(struct cuda_wire_launch) },   { DEFINE_CUDA_DEVICE, sizeof(struct cuda_wire_device) },
+		      { DEFINE_CUDA_CONTEXT, sizeof(struct cuda_wire_context) }, { DEFINE_CUDA_STREAM, sizeof(struct cuda_wire_stream) },
+		      { DEFINE_CUDA_MODULE, sizeof(struct cuda_wire_module) },   { DEFINE_CUDA_GRAPH_NODE, sizeof(struct cuda_wire_node) },
 		      { DEFINE_CUDA_CLOCK, sizeof(struct cuda_wire_clock) } };
 	struct bench *b = *state;
 	struct fake_writer w = open_ring(b, TID);
@@ -425,7 +418,10 @@ static void numbers_of_any_size(void **state)
 	size_t n = sizeof(numbers) / sizeof(numbers[0]);
 
 	for (size_t i = 0; i < n; i++) {
-		struct record_cuda_kernel r = { .time = 100 + i, .end = 101 + i, .launch = numbers[i], .grid = UINT64_MAX,
+		struct record_cuda_kernel r = { .time = 100 + i,
+						.end = 101 + i,
+						.launch = numbers[i],
+						.grid = UINT64_MAX,
 						.place = { numbers[i], numbers[n - 1 - i], numbers[i], numbers[i] } };
 
 		put_record(&w, RECORD_CUDA_KERNEL, 0, 0, &r, sizeof(r), "");
@@ -478,6 +474,7 @@ static void memory_is_bounded(void **state)
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, bench_set_up, bench_tear_down)
+	/* clang-format off */
 	const struct CMUnitTest tests[] = {
 		TEST(copies_and_sets),
 		TEST(waiting_and_events),
@@ -494,6 +491,7 @@ int main(void)
 		TEST(numbers_of_any_size),
 		TEST(memory_is_bounded),
 	};
+	/* clang-format on */
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

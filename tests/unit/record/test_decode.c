@@ -10,12 +10,11 @@
 #include "fmt/record.h"
 #include "ring/wire.h"
 
-static void write_event(struct fake_writer *w, unsigned type, unsigned flags, uint64_t time,
-			unsigned domain, unsigned level, uint64_t range_id, const void *tail,
-			size_t tail_size)
+static void write_event(struct fake_writer *w, unsigned type, unsigned flags, uint64_t time, unsigned domain, unsigned level,
+			uint64_t range_id, const void *tail, size_t tail_size)
 {
-	struct record_nvtx_range range = { .event = { .time = time, .color = 0xff00ff00, .category = 7,
-						      .payload = 42 }, .range_id = range_id };
+	struct record_nvtx_range range = { .event = { .time = time, .color = 0xff00ff00, .category = 7, .payload = 42 },
+					   .range_id = range_id };
 	size_t fixed = type == RECORD_NVTX_START ? sizeof(range) : sizeof(range.event);
 	uint8_t bytes[1024];
 
@@ -32,12 +31,10 @@ static void write_end(struct fake_writer *w, uint64_t time, uint64_t range_id)
 	assert_true(fake_write(w, &end, sizeof(end)));
 }
 
-static void write_define(struct fake_writer *w, unsigned kind, uint64_t time, unsigned domain,
-			 uint64_t id, uint64_t extra, const void *body, size_t size)
+static void write_define(struct fake_writer *w, unsigned kind, uint64_t time, unsigned domain, uint64_t id, uint64_t extra,
+			 const void *body, size_t size)
 {
-	struct record_define define = {
-		record_head(RECORD_DEFINE, kind, (unsigned)(sizeof(define) + size), 0, domain), time, id,
-		extra };
+	struct record_define define = { record_head(RECORD_DEFINE, kind, (unsigned)(sizeof(define) + size), 0, domain), time, id, extra };
 	uint8_t bytes[4096];
 
 	memcpy(bytes, &define, sizeof(define));
@@ -45,11 +42,9 @@ static void write_define(struct fake_writer *w, unsigned kind, uint64_t time, un
 	assert_true(fake_write(w, bytes, (uint32_t)(sizeof(define) + size)));
 }
 
-static void write_blob(struct fake_writer *w, uint64_t time, unsigned level, uint64_t schema,
-		       uint64_t total, const void *data, size_t size)
+static void write_blob(struct fake_writer *w, uint64_t time, unsigned level, uint64_t schema, uint64_t total, const void *data, size_t size)
 {
-	struct record_blob blob = { record_head(RECORD_NVTX_BLOB, 0, (unsigned)(sizeof(blob) + size), level, 0),
-				    time, schema, total };
+	struct record_blob blob = { record_head(RECORD_NVTX_BLOB, 0, (unsigned)(sizeof(blob) + size), level, 0), time, schema, total };
 	uint8_t bytes[4096];
 
 	memcpy(bytes, &blob, sizeof(blob));
@@ -72,8 +67,7 @@ static struct row bench_slice_at(struct bench *b, const char *name, int64_t star
 	size_t count = bench_rows(b, TABLE_SLICE, rows, 64);
 
 	for (size_t i = 0; i < count; i++)
-		if (rows[i].values[COLUMN_SLICE_START] == start &&
-		    strcmp(bench_text(b, &rows[i], COLUMN_SLICE_NAME), name) == 0)
+		if (rows[i].values[COLUMN_SLICE_START] == start && strcmp(bench_text(b, &rows[i], COLUMN_SLICE_NAME), name) == 0)
 			return rows[i];
 	fail_msg("no slice '%s' at %lld", name, (long long)start);
 	return rows[0];
@@ -304,8 +298,7 @@ static void binary_payloads(void **state)
 	bench_finish(b);
 	row = bench_slice(b, "whole");
 	assert_int_equal(row.values[COLUMN_SLICE_SCHEMA], 77);
-	assert_memory_equal(report_blob_data(b->report, (uint64_t)row.values[COLUMN_SLICE_BLOB], &size),
-			    "abcdef", 6);
+	assert_memory_equal(report_blob_data(b->report, (uint64_t)row.values[COLUMN_SLICE_BLOB], &size), "abcdef", 6);
 	assert_int_equal(size, 6);
 	assert_int_equal(row.values[COLUMN_SLICE_FLAGS], 0);
 	row = bench_slice(b, "lost");
@@ -405,8 +398,9 @@ static void counters_have_a_track_each(void **state)
 {
 	struct bench *b = *state;
 	struct fake_writer w;
-	struct record_counter sample = { .head = record_head(RECORD_NVTX_COUNTER, 0, sizeof(sample), 0, 0),
-					 .time = 100, .counter_id = 5, .value = 17 };
+	struct record_counter sample = {
+		.head = record_head(RECORD_NVTX_COUNTER, 0, sizeof(sample), 0, 0), .time = 100, .counter_id = 5, .value = 17
+	};
 	struct row rows[8];
 	double real = 2.5;
 
@@ -437,14 +431,13 @@ static void schemas_and_enums(void **state)
 		struct nvtx_wire_entry entries[2];
 		char texts[16];
 	} s = { { .type = 1, .static_size = 12, .entries = 2, .count = 2, .name_size = 4 },
-		{ { .type = 3, .name_size = 1, .position = 0 },
-		  { .type = 4, .name_size = 1, .description_size = 4, .position = 8 } }, "pairxydesc" };
+		{ { .type = 3, .name_size = 1, .position = 0 }, { .type = 4, .name_size = 1, .description_size = 4, .position = 8 } },
+		"pairxydesc" };
 	struct {
 		struct nvtx_wire_enum e;
 		struct nvtx_wire_enum_entry entry;
 		char texts[8];
-	} e = { { .size = 4, .entries = 1, .count = 1, .name_size = 2 }, { .value = 9, .name_size = 3 },
-		"enone" };
+	} e = { { .size = 4, .entries = 1, .count = 1, .name_size = 2 }, { .value = 9, .name_size = 3 }, "enone" };
 	struct row rows[4];
 
 	assert_true(fake_open(&w, b->pool, 1000, 10));
@@ -466,8 +459,9 @@ static void schemas_and_enums(void **state)
 static void a_child_inherits_names(void **state)
 {
 	struct bench *b = *state;
-	struct process_info info = { .pid = 1001, .inner_pid = 1001, .origin = WIRE_ORIGIN_FORK,
-				     .parent_process = 1, .next_string = 10, .next_domain = 4 };
+	struct process_info info = {
+		.pid = 1001, .inner_pid = 1001, .origin = WIRE_ORIGIN_FORK, .parent_process = 1, .next_string = 10, .next_domain = 4
+	};
 	struct traced_process *child;
 	struct fake_writer w, c;
 	uint64_t old = 9, own = 10;
@@ -613,8 +607,7 @@ static void a_schema_with_wild_counts_is_damage(void **state)
 	struct {
 		struct record_define define;
 		struct nvtx_wire_schema schema;
-	} r = { { record_head(RECORD_DEFINE, DEFINE_SCHEMA, sizeof(r), 0, 0), 55, 1, 0 },
-		{ .count = UINT32_MAX } };
+	} r = { { record_head(RECORD_DEFINE, DEFINE_SCHEMA, sizeof(r), 0, 0), 55, 1, 0 }, { .count = UINT32_MAX } };
 
 	expect_damaged(*state, &r, sizeof(r));
 }

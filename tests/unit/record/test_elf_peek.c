@@ -51,13 +51,12 @@ static struct tiny make_tiny(const char *interpreter, const char *needed)
 	t.header.e_phentsize = sizeof(Elf64_Phdr);
 	t.header.e_phnum = interpreter ? 3 : 1;
 	t.segments[0] = (Elf64_Phdr){ .p_type = PT_LOAD, .p_filesz = sizeof(t), .p_vaddr = 0x1000 };
-	t.segments[1] = (Elf64_Phdr){ .p_type = PT_INTERP, .p_offset = offsetof(struct tiny, interpreter),
+	t.segments[1] = (Elf64_Phdr){ .p_type = PT_INTERP,
+				      .p_offset = offsetof(struct tiny, interpreter),
 				      .p_filesz = sizeof(t.interpreter) };
-	t.segments[2] = (Elf64_Phdr){ .p_type = PT_DYNAMIC, .p_offset = offsetof(struct tiny, dynamic),
-				      .p_filesz = sizeof(t.dynamic) };
+	t.segments[2] = (Elf64_Phdr){ .p_type = PT_DYNAMIC, .p_offset = offsetof(struct tiny, dynamic), .p_filesz = sizeof(t.dynamic) };
 	t.dynamic[0] = (Elf64_Dyn){ .d_tag = DT_NEEDED, .d_un.d_val = 1 };
-	t.dynamic[1] = (Elf64_Dyn){ .d_tag = DT_STRTAB,
-				    .d_un.d_ptr = 0x1000 + offsetof(struct tiny, strings) };
+	t.dynamic[1] = (Elf64_Dyn){ .d_tag = DT_STRTAB, .d_un.d_ptr = 0x1000 + offsetof(struct tiny, strings) };
 	if (interpreter)
 		strcpy(t.interpreter, interpreter);
 	strcpy(t.strings + 1, needed);
@@ -164,12 +163,8 @@ static void errno_and_reasons(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(linked_in_several_ways),
-		cmocka_unit_test(other_machines),
-		cmocka_unit_test(scripts_are_followed),
-		cmocka_unit_test(raised_privileges),
-		cmocka_unit_test(damaged_files),
-		cmocka_unit_test(errno_and_reasons),
+		cmocka_unit_test(linked_in_several_ways), cmocka_unit_test(other_machines), cmocka_unit_test(scripts_are_followed),
+		cmocka_unit_test(raised_privileges),      cmocka_unit_test(damaged_files),  cmocka_unit_test(errno_and_reasons),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

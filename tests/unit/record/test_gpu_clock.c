@@ -29,7 +29,7 @@ static int64_t delay(uint32_t *seed, int64_t most)
 }
 
 struct outcome {
-	int64_t worst;       /* distance from the truth after the first seconds */
+	int64_t worst; /* distance from the truth after the first seconds */
 	int64_t worst_ever;
 	int64_t stated;
 };

@@ -12,7 +12,7 @@
 
 struct wire {
 	struct gpu_monitor m;
-	int fd;  /* the other side */
+	int fd; /* the other side */
 };
 
 /* A process that lives as long as the test wants: the test speaks for it. */
@@ -41,8 +41,10 @@ static void tell(struct wire *w, const void *message, size_t size)
 
 static struct gpu_wire_device device(uint32_t index)
 {
+	/* clang-format off */
 	struct gpu_wire_device d = { .head = { .kind = GPU_WIRE_DEVICE, .gpu = index }, .name = "One", .memory = 5, .clock = INT64_MIN,
 				     .major = INT64_MIN, .minor = INT64_MIN, .mig = 0, .mps = 0 };
+	/* clang-format on */
 
 	snprintf(d.uuid, sizeof(d.uuid), "GPU-%u", index);
 	return d;
@@ -50,8 +52,10 @@ static struct gpu_wire_device device(uint32_t index)
 
 static struct gpu_wire_metric metric(uint32_t number, int real)
 {
+	/* clang-format off */
 	struct gpu_wire_metric d = { .head = { .kind = GPU_WIRE_METRIC, .number = number }, .source = real ? 2 : 1, .id = number, .hz = 10,
 				     .real = (uint32_t)real, .name = "Metric", .metric = "m", .unit = "%" };
+	/* clang-format on */
 
 	return d;
 }
@@ -135,7 +139,7 @@ static void switches(void **state)
 
 	open_wire(&w, b);
 	tell(&w, &d, sizeof(d));
-	tell(&w, &m, sizeof(m));                 /* no clock yet */
+	tell(&w, &m, sizeof(m)); /* no clock yet */
 	tell(&w, &clock, sizeof(clock));
 	tell(&w, &m, sizeof(m) - 1);
 	tell(&w, &m, sizeof(m.head));
@@ -146,10 +150,10 @@ static void switches(void **state)
 	tell(&w, &m, sizeof(m));
 	assert_int_equal(w.m.damaged, 5);
 	m.head.gpu = 3;
-	tell(&w, &m, sizeof(m));                 /* good */
+	tell(&w, &m, sizeof(m)); /* good */
 	tell(&w, &lost, sizeof(lost));
 	lost.head.number = 2;
-	tell(&w, &lost, sizeof(lost));           /* of what? */
+	tell(&w, &lost, sizeof(lost)); /* of what? */
 	assert_int_equal(w.m.damaged, 6);
 	end(&w);
 	bench_finish(b);
@@ -186,31 +190,31 @@ static void nonsense(void **state)
 	size_t n;
 
 	open_wire(&w, b);
-	tell(&w, &whole, sizeof(whole));         /* of a GPU nobody has told of */
+	tell(&w, &whole, sizeof(whole)); /* of a GPU nobody has told of */
 	tell(&w, &d, sizeof(d) - 1);
 	tell(&w, &d, sizeof(d));
 	tell(&w, &far, sizeof(far));
-	tell(&w, &whole, sizeof(whole));         /* good */
+	tell(&w, &whole, sizeof(whole)); /* good */
 	tell(&w, &again, sizeof(again));
-	tell(&w, &real, sizeof(real));           /* good */
-	tell(&w, &samples, sizeof(samples));     /* no clock yet, and no data */
+	tell(&w, &real, sizeof(real));       /* good */
+	tell(&w, &samples, sizeof(samples)); /* no clock yet, and no data */
 	tell(&w, &count, sizeof(count));
 	tell(&w, &kind, sizeof(kind));
 	tell(&w, &kind, 3);
 	tell(&w, &lost, sizeof(lost));
 	tell(&w, &clock, sizeof(clock));
 	clock.error = 1;
-	tell(&w, &clock, sizeof(clock));         /* good */
+	tell(&w, &clock, sizeof(clock)); /* good */
 	tell(&w, &samples, sizeof(samples));
 	samples.metrics = 0;
 	tell(&w, &samples, sizeof(samples));
 	samples.metrics = 2;
 	samples.head.count = 0;
-	tell(&w, &samples, sizeof(samples));     /* of a metric that there is none of */
+	tell(&w, &samples, sizeof(samples)); /* of a metric that there is none of */
 	send_value(&w, 5, 0, 0);
-	send_value(&w, 1, 0, 0);                 /* not a whole number */
+	send_value(&w, 1, 0, 0); /* not a whole number */
 	memset(text.text, 'x', sizeof(text.text));
-	tell(&w, &text, sizeof(text));           /* good, cut */
+	tell(&w, &text, sizeof(text)); /* good, cut */
 	assert_int_equal(w.m.damaged, 15);
 	end(&w);
 	bench_finish(b);

@@ -25,8 +25,10 @@ static int set_up(void **state)
 static int tell(struct bench *b, unsigned state, uint32_t number, const char *text)
 {
 	size_t size = strlen(text);
+	/* clang-format off */
 	struct record_kernel k = { .head = record_head(RECORD_KERNEL, state, (unsigned)(sizeof(k) + size), 0, 0), .time = 100, .number = number,
 				   .grid = { 8, 1, 1 }, .block = { 32, 1, 1 }, .passes = 2, .duration = state == KERNEL_TIMED ? 1234 : 0 };
+	/* clang-format on */
 	uint8_t *bytes = malloc(sizeof(k) + size);
 	int r;
 
@@ -178,7 +180,8 @@ static void cut(void **state)
 	}
 	assert_int_equal(tell(b, KERNEL_BEGUN, 0, "k"), 0);
 	for (uint32_t size = 8; size < sizeof(struct record_kernel_values) + 64; size++) {
-		int whole = size >= sizeof(struct record_kernel_values) && (size - sizeof(struct record_kernel_values)) % sizeof(double) == 0;
+		int whole = size >= sizeof(struct record_kernel_values) &&
+			    (size - sizeof(struct record_kernel_values)) % sizeof(double) == 0;
 
 		bytes = calloc(1, size);
 		assert_int_equal(cuda_kernel_values(&b->session, b->process, bytes, size), whole ? 0 : -EBADMSG);

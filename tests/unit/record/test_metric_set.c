@@ -48,8 +48,15 @@ static void a_good_set(void **state)
 	static struct metric_set set;
 	struct error err = { "" };
 
-	assert_int_equal(metric_set_read(&set, write_file("good.set", "# x\n\nabout = what it is\nchip = GA10*, gh100\n"
-		"a__b.avg.pct = Title One [Throughput %]\r\n  c__d.sum.per_second / 1e6   =  Rate [MB/s]\nplain__one = No unit"), &err), 0);
+	assert_int_equal(
+		metric_set_read(
+			&set,
+			write_file(
+				"good.set",
+				"# x\n\nabout = what it is\nchip = GA10*, gh100\n"
+				"a__b.avg.pct = Title One [Throughput %]\r\n  c__d.sum.per_second / 1e6   =  Rate [MB/s]\nplain__one = No unit"),
+			&err),
+		0);
 	assert_string_equal(set.name, "good");
 	assert_string_equal(set.about, "what it is");
 	assert_int_equal(set.count, 3);

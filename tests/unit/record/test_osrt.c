@@ -8,11 +8,9 @@
 #include "fmt/osrt_calls.h"
 #include "record/drain/osrt.h"
 
-static void write_call(struct fake_writer *w, unsigned number, unsigned flags, unsigned depth, uint64_t start,
-		       uint64_t end, int64_t result)
+static void write_call(struct fake_writer *w, unsigned number, unsigned flags, unsigned depth, uint64_t start, uint64_t end, int64_t result)
 {
-	struct record_osrt record = { record_head(RECORD_OSRT, flags, sizeof(record), depth, number), end, start,
-				      result };
+	struct record_osrt record = { record_head(RECORD_OSRT, flags, sizeof(record), depth, number), end, start, result };
 
 	assert_true(fake_write(w, &record, sizeof(record)));
 }
@@ -28,11 +26,9 @@ static void write_file_call(struct fake_writer *w, unsigned number, uint64_t end
 	assert_true(fake_write(w, &record, sizeof(record)));
 }
 
-static void write_define(struct fake_writer *w, unsigned kind, uint64_t time, uint64_t id, uint64_t extra,
-			 const void *body, size_t size)
+static void write_define(struct fake_writer *w, unsigned kind, uint64_t time, uint64_t id, uint64_t extra, const void *body, size_t size)
 {
-	struct record_define define = { record_head(RECORD_DEFINE, kind, (unsigned)(sizeof(define) + size), 0, 0),
-					time, id, extra };
+	struct record_define define = { record_head(RECORD_DEFINE, kind, (unsigned)(sizeof(define) + size), 0, 0), time, id, extra };
 	uint8_t bytes[1024];
 
 	memcpy(bytes, &define, sizeof(define));
@@ -228,7 +224,8 @@ static void module_damage(struct bench *b, uint64_t address, uint64_t size, uint
 		struct record_module module;
 		char path[8];
 	} record = { { record_head(RECORD_DEFINE, DEFINE_MODULE, sizeof(record), 0, 0), 50, 0, 0 },
-		     { address, size, 0, build_id_size, 0 }, "/a/file" };
+		     { address, size, 0, build_id_size, 0 },
+		     "/a/file" };
 
 	damage(b, &record, sizeof(record));
 }
@@ -274,12 +271,10 @@ __attribute__((noinline)) static void capture(struct capture *c)
 	arch_copy(c->bytes, (const void *)c->registers[ARCH_DWARF_STACK], STACK_BYTES);
 }
 
-static void write_stack(struct fake_writer *w, const struct capture *c, uint64_t time, size_t at, size_t size,
-			unsigned left)
+static void write_stack(struct fake_writer *w, const struct capture *c, uint64_t time, size_t at, size_t size, unsigned left)
 {
 	uint8_t bytes[sizeof(struct record_stack) + STACK_BYTES];
-	struct record_stack record = { record_head(RECORD_STACK, 0, (unsigned)(sizeof(record) + size), left, 0), time,
-				       { 0 } };
+	struct record_stack record = { record_head(RECORD_STACK, 0, (unsigned)(sizeof(record) + size), left, 0), time, { 0 } };
 
 	memcpy(record.registers, c->registers, sizeof(record.registers));
 	memcpy(bytes, &record, sizeof(record));
@@ -325,8 +320,9 @@ static void stacks_of_calls(void **state)
 
 static void thresholds_are_in_ticks(void **state)
 {
-	struct osrt_options options = { .threshold_ns = 1000, .backtrace_threshold_ns = 80000,
-					.backtrace_stack_size = 6144, .file_access = true };
+	struct osrt_options options = {
+		.threshold_ns = 1000, .backtrace_threshold_ns = 80000, .backtrace_stack_size = 6144, .file_access = true
+	};
 	struct ring_session page = { 0 };
 
 	(void)state;

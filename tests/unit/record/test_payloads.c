@@ -16,10 +16,11 @@ static void write_record(struct fake_writer *w, void *head, size_t fixed, const 
 	assert_true(fake_write(w, bytes, (uint32_t)(fixed + size)));
 }
 
-static void numbered(struct fake_writer *w, uint64_t time, unsigned number, unsigned left, uint64_t schema, uint64_t total, const char *text)
+static void numbered(struct fake_writer *w, uint64_t time, unsigned number, unsigned left, uint64_t schema, uint64_t total,
+		     const char *text)
 {
-	struct record_blob blob = {
-		record_head(RECORD_NVTX_BLOB, number, (unsigned)(sizeof(blob) + strlen(text)), left, 0), time, schema, total };
+	struct record_blob blob = { record_head(RECORD_NVTX_BLOB, number, (unsigned)(sizeof(blob) + strlen(text)), left, 0), time, schema,
+				    total };
 
 	write_record(w, &blob, sizeof(blob), text, strlen(text));
 }
@@ -36,8 +37,7 @@ static void whole(struct fake_writer *w, uint64_t time, uint64_t schema, const c
 
 static void event(struct fake_writer *w, unsigned type, unsigned flags, uint64_t time, unsigned level, const char *name)
 {
-	struct record_nvtx_event e = {
-		.head = record_head(type, flags, (unsigned)(sizeof(e) + strlen(name)), level, 0), .time = time };
+	struct record_nvtx_event e = { .head = record_head(type, flags, (unsigned)(sizeof(e) + strlen(name)), level, 0), .time = time };
 
 	write_record(w, &e, sizeof(e), name, strlen(name));
 }
@@ -52,8 +52,9 @@ static void pop(struct fake_writer *w, uint64_t time, unsigned level)
 static void start(struct fake_writer *w, unsigned flags, uint64_t time, uint64_t id, const char *name)
 {
 	struct record_nvtx_range range = {
-		.event = { .head = record_head(RECORD_NVTX_START, flags, (unsigned)(sizeof(range) + strlen(name)), 0, 0),
-			   .time = time }, .range_id = id };
+		.event = { .head = record_head(RECORD_NVTX_START, flags, (unsigned)(sizeof(range) + strlen(name)), 0, 0), .time = time },
+		.range_id = id
+	};
 
 	write_record(w, &range, sizeof(range), name, strlen(name));
 }
@@ -142,10 +143,8 @@ static void several_of_a_mark(void **state)
 	event(&w, RECORD_NVTX_MARK, NVTX_FLAG_BLOB, 110, 0, "one");
 	bench_finish(b);
 	assert_int_equal(bench_rows(b, TABLE_INSTANT, rows, 4), 2);
-	assert_string_equal(payloads_of(b, &rows[0], COLUMN_INSTANT_BLOB, COLUMN_INSTANT_SCHEMA, COLUMN_INSTANT_ARGS),
-			    "1:x 2:y");
-	assert_string_equal(payloads_of(b, &rows[1], COLUMN_INSTANT_BLOB, COLUMN_INSTANT_SCHEMA, COLUMN_INSTANT_ARGS),
-			    "3:z");
+	assert_string_equal(payloads_of(b, &rows[0], COLUMN_INSTANT_BLOB, COLUMN_INSTANT_SCHEMA, COLUMN_INSTANT_ARGS), "1:x 2:y");
+	assert_string_equal(payloads_of(b, &rows[1], COLUMN_INSTANT_BLOB, COLUMN_INSTANT_SCHEMA, COLUMN_INSTANT_ARGS), "3:z");
 	assert_true(rows[1].nulls[COLUMN_INSTANT_ARGS]);
 }
 
@@ -242,8 +241,8 @@ static void numbers_within_the_call(void **state)
 
 static void define_string(struct fake_writer *w, uint64_t time, uint64_t id, const char *text)
 {
-	struct record_define define = {
-		record_head(RECORD_DEFINE, DEFINE_STRING, (unsigned)(sizeof(define) + strlen(text)), 0, 0), time, id, id << 40 };
+	struct record_define define = { record_head(RECORD_DEFINE, DEFINE_STRING, (unsigned)(sizeof(define) + strlen(text)), 0, 0), time,
+					id, id << 40 };
 
 	write_record(w, &define, sizeof(define), text, strlen(text));
 }
@@ -255,8 +254,8 @@ static void registered_strings_have_rows(void **state)
 	struct fake_writer w;
 	struct row rows[4];
 	uint64_t id = 8;
-	struct record_nvtx_event used = {
-		.head = record_head(RECORD_NVTX_MARK, NVTX_FLAG_REGISTERED, sizeof(used) + sizeof(id), 0, 0), .time = 120 };
+	struct record_nvtx_event used = { .head = record_head(RECORD_NVTX_MARK, NVTX_FLAG_REGISTERED, sizeof(used) + sizeof(id), 0, 0),
+					  .time = 120 };
 
 	assert_true(fake_open(&w, b->pool, 1000, 10));
 	define_string(&w, 100, 7, "seven");
@@ -278,11 +277,13 @@ static void registered_strings_have_rows(void **state)
 
 int main(void)
 {
+	/* clang-format off */
 	const struct CMUnitTest tests[] = {
 		TEST(several_at_push_and_pop), TEST(several_of_a_mark), TEST(several_of_start_and_end),
 		TEST(what_is_missing_is_said), TEST(there_is_a_limit), TEST(numbers_within_the_call),
 		TEST(registered_strings_have_rows),
 	};
+	/* clang-format on */
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

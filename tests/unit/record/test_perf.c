@@ -31,10 +31,12 @@ static struct rings *make_rings(struct session *s)
 	struct rings *r = calloc(1, sizeof(*r));
 	struct perf *p = &r->perf;
 
-	*p = (struct perf){ .session = s, .options = &options, .cpu_count = 2, .cpus = r->cpus,
+	*p = (struct perf){ .session = s,
+			    .options = &options,
+			    .cpu_count = 2,
+			    .cpus = r->cpus,
 			    .way = { .scope = SCOPE_PROCESS_TREE, .backtrace = BACKTRACE_FP, .samples = 1 } };
-	p->attrs[PERF_KIND_SAMPLE].sample_type = PERF_COMMON_SAMPLE_TYPE | PERF_SAMPLE_PERIOD |
-						 PERF_SAMPLE_CALLCHAIN;
+	p->attrs[PERF_KIND_SAMPLE].sample_type = PERF_COMMON_SAMPLE_TYPE | PERF_SAMPLE_PERIOD | PERF_SAMPLE_CALLCHAIN;
 	p->heap = calloc(2, sizeof(struct perf_cpu *));
 	for (int i = 0; i < 2; i++) {
 		r->memory[i] = aligned_alloc(64, PAGE + DATA);
@@ -120,8 +122,7 @@ static void trailer(struct bytes *b, uint64_t time, uint32_t pid, uint32_t tid)
 	word(b, SIDEBAND_ID);
 }
 
-static void put_task(struct rings *r, uint32_t type, uint64_t time, uint32_t pid, uint32_t ppid,
-		     uint32_t tid)
+static void put_task(struct rings *r, uint32_t type, uint64_t time, uint32_t pid, uint32_t ppid, uint32_t tid)
 {
 	struct bytes b = { .count = 1 };
 
@@ -219,8 +220,8 @@ static void whole_sample(struct bytes *b, struct perf_event_attr *attr)
 {
 	*b = (struct bytes){ .count = 1 };
 	*attr = (struct perf_event_attr){
-		.sample_type = PERF_COMMON_SAMPLE_TYPE | PERF_SAMPLE_PERIOD | PERF_SAMPLE_CALLCHAIN |
-			       PERF_SAMPLE_BRANCH_STACK | PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER,
+		.sample_type = PERF_COMMON_SAMPLE_TYPE | PERF_SAMPLE_PERIOD | PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_BRANCH_STACK |
+			       PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER,
 		.sample_regs_user = ARCH_PERF_REGISTERS,
 	};
 	word(b, SAMPLE_ID);
@@ -501,8 +502,7 @@ static void test_noise(void **state)
 			/* Small numbers and the id of the sampling event come up often. */
 			words[i] = seed % 3 == 0 ? seed : seed % 3 == 1 ? seed % 64 : SAMPLE_ID;
 		}
-		header = (struct perf_event_header){ (uint32_t)(words[1] % 20), (uint16_t)words[2],
-						     (uint16_t)(8 + seed % 31 * 8) };
+		header = (struct perf_event_header){ (uint32_t)(words[1] % 20), (uint16_t)words[2], (uint16_t)(8 + seed % 31 * 8) };
 		memcpy(words, &header, sizeof(header));
 		put(r, round & 1, words, header.size);
 		perf_round(&r->perf, 1);

@@ -18,8 +18,7 @@ static void event(struct bench *b, unsigned kind, int64_t time, uint32_t tid, ui
 
 static void preempt(struct bench *b, int64_t time, uint32_t tid, uint32_t cpu)
 {
-	struct sched_event e = { .time = time, .pid = 1000, .tid = tid, .cpu = cpu, .kind = SCHED_OUT,
-				 .preempted = 1 };
+	struct sched_event e = { .time = time, .pid = 1000, .tid = tid, .cpu = cpu, .kind = SCHED_OUT, .preempted = 1 };
 
 	sched_take(&b->session, &e);
 }
@@ -42,15 +41,15 @@ static void describe(struct bench *b, char *text, size_t size)
 		const int64_t *v = rows[i].values;
 
 		used += (size_t)snprintf(text + used, size - used, "%s%lld-%lld@%lld %s",
-					 i == 0 ? "" : rows[i].track == rows[i - 1].track ? "; " : " | ",
-					 (long long)v[COLUMN_RUN_START], (long long)v[COLUMN_RUN_END],
-					 (long long)v[COLUMN_RUN_CPU], after_name(v[COLUMN_RUN_AFTER]));
+					 i == 0                             ? "" :
+					 rows[i].track == rows[i - 1].track ? "; " :
+									      " | ",
+					 (long long)v[COLUMN_RUN_START], (long long)v[COLUMN_RUN_END], (long long)v[COLUMN_RUN_CPU],
+					 after_name(v[COLUMN_RUN_AFTER]));
 		if (!rows[i].nulls[COLUMN_RUN_READY] && used < size)
-			used += (size_t)snprintf(text + used, size - used, " ready=%lld",
-						 (long long)v[COLUMN_RUN_READY]);
+			used += (size_t)snprintf(text + used, size - used, " ready=%lld", (long long)v[COLUMN_RUN_READY]);
 		if (!rows[i].nulls[COLUMN_RUN_SYSCALL] && used < size)
-			used += (size_t)snprintf(text + used, size - used, " in=%s",
-						 bench_text(b, &rows[i], COLUMN_RUN_SYSCALL));
+			used += (size_t)snprintf(text + used, size - used, " in=%s", bench_text(b, &rows[i], COLUMN_RUN_SYSCALL));
 	}
 	free(rows);
 }
@@ -89,7 +88,7 @@ static void test_wakeups_give_ready(void **state)
 	event(b, SCHED_WOKEN, 270, 7, 1); /* it could run already */
 	event(b, SCHED_IN, 300, 7, 0);
 	event(b, SCHED_OUT, 310, 7, 0);
-	event(b, SCHED_IN, 400, 7, 0);    /* its wakeup was not seen */
+	event(b, SCHED_IN, 400, 7, 0); /* its wakeup was not seen */
 	event(b, SCHED_OUT, 410, 7, 0);
 	event(b, SCHED_WOKEN, 411, 99, 0); /* nobody we know */
 	expect(b, "100-200@0 blocked; 300-310@0 blocked ready=260; 400-410@0 blocked");
@@ -109,8 +108,7 @@ static void test_new_thread_waits_for_its_first_run(void **state)
 static void test_syscall_belongs_to_the_switch_that_follows(void **state)
 {
 	struct bench *b = *state;
-	struct sched_event e = { .time = 199, .pid = 1000, .tid = 7, .kind = SCHED_LEAVING,
-				 .syscall = session_text(&b->session, "futex") };
+	struct sched_event e = { .time = 199, .pid = 1000, .tid = 7, .kind = SCHED_LEAVING, .syscall = session_text(&b->session, "futex") };
 
 	event(b, SCHED_IN, 100, 7, 0);
 	sched_take(&b->session, &e);
@@ -268,7 +266,7 @@ static void test_missing_switches_do_not_stretch_runs(void **state)
 	event(b, SCHED_IN, 300, 7, 1);  /* twice in */
 	event(b, SCHED_OUT, 400, 7, 0); /* out elsewhere */
 	event(b, SCHED_IN, 500, 7, 0);
-	event(b, SCHED_IN, 700, 8, 0);  /* another one has its CPU */
+	event(b, SCHED_IN, 700, 8, 0); /* another one has its CPU */
 	event(b, SCHED_OUT, 800, 8, 0);
 	event(b, SCHED_OUT, 900, 7, 0);
 	expect(b, "100-100@0 unknown; 300-300@1 unknown; 500-500@0 unknown | 700-800@0 blocked");
@@ -342,8 +340,7 @@ static void test_random_losses_never_overlap(void **state)
 
 		assert_true(v[COLUMN_RUN_END] - v[COLUMN_RUN_START] <= 8);
 		assert_int_equal(v[COLUMN_RUN_START] % 10, 1);
-		assert_true(i == 0 || rows[i].track != rows[i - 1].track ||
-			    v[COLUMN_RUN_START] > rows[i - 1].values[COLUMN_RUN_END]);
+		assert_true(i == 0 || rows[i].track != rows[i - 1].track || v[COLUMN_RUN_START] > rows[i - 1].values[COLUMN_RUN_END]);
 	}
 	free(rows);
 }

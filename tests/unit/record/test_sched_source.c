@@ -39,11 +39,13 @@ static void test_names_of_kernel_functions(void **state)
 }
 
 /* Functions of 256 bytes each, from 0xffffffff81000000 on. */
+/* clang-format off */
 static const char *const functions[] = {
 	"_stext", "schedule", "futex_wait", "__x64_sys_futex", "do_syscall_64", "entry_SYSCALL_64_after_hwframe",
 	"vfs_read", "ksys_read", "filemap_fault", "exc_page_fault", "asm_exc_page_fault", "do_exit",
 	"__x64_sys_exit_group", "kthread", "ret_from_fork",
 };
+/* clang-format on */
 
 static uint64_t pc_in(const char *function)
 {
@@ -116,15 +118,14 @@ static void test_system_call_of_a_stack(void **state)
 
 	begin(&w, 0xffffffff81000000ull);
 	for (int round = 0; round < 2; round++) { /* the second time from memory */
-		assert_string_equal(IN(&w, "schedule", "futex_wait", "__x64_sys_futex", "do_syscall_64",
-				       "entry_SYSCALL_64_after_hwframe"), "futex");
-		assert_string_equal(IN(&w, "schedule", "vfs_read", "ksys_read", "do_syscall_64",
-				       "entry_SYSCALL_64_after_hwframe"), "read");
-		assert_string_equal(IN(&w, "schedule", "filemap_fault", "exc_page_fault", "asm_exc_page_fault"),
-				    "page fault");
+		assert_string_equal(IN(&w, "schedule", "futex_wait", "__x64_sys_futex", "do_syscall_64", "entry_SYSCALL_64_after_hwframe"),
+				    "futex");
+		assert_string_equal(IN(&w, "schedule", "vfs_read", "ksys_read", "do_syscall_64", "entry_SYSCALL_64_after_hwframe"), "read");
+		assert_string_equal(IN(&w, "schedule", "filemap_fault", "exc_page_fault", "asm_exc_page_fault"), "page fault");
 		/* A fault within a call belongs to the call. */
-		assert_string_equal(IN(&w, "schedule", "filemap_fault", "exc_page_fault", "asm_exc_page_fault",
-				       "vfs_read", "ksys_read", "do_syscall_64"), "read");
+		assert_string_equal(IN(&w, "schedule", "filemap_fault", "exc_page_fault", "asm_exc_page_fault", "vfs_read", "ksys_read",
+				       "do_syscall_64"),
+				    "read");
 		assert_string_equal(IN(&w, "schedule", "do_exit"), "exit");
 		/* A thread of the kernel; a stack that was cut before its outer end. */
 		assert_string_equal(IN(&w, "schedule", "kthread", "ret_from_fork"), "");
@@ -185,8 +186,9 @@ static void test_hidden_or_missing_symbols(void **state)
 	end(&w);
 }
 
-#define FORMAT(id, fields) "name: sched_wakeup\nID: " id "\nformat:\n"                                 \
-	"\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"                         \
+#define FORMAT(id, fields) \
+	"name: sched_wakeup\nID: " id "\nformat:\n" \
+	"\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n" \
 	"\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n" fields "\nprint fmt: \"pid=%d\"\n"
 
 static void test_tracepoint_formats(void **state)
@@ -194,14 +196,15 @@ static void test_tracepoint_formats(void **state)
 	struct trace_point p;
 
 	assert_int_equal(trace_point_parse(FORMAT("374", "\tfield:char comm[16];\toffset:8;\tsize:16;\tsigned:0;\n"
-		"\tfield:pid_t pid;\toffset:24;\tsize:4;\tsigned:1;\n"), &p), 0);
+							 "\tfield:pid_t pid;\toffset:24;\tsize:4;\tsigned:1;\n"),
+					   &p),
+			 0);
 	assert_int_equal(p.id, 374);
 	assert_int_equal(p.pid_offset, 24);
 	assert_int_equal(trace_point_parse(FORMAT("5", "\tfield:pid_t tid;\toffset:24;\tsize:4;\n"), &p), -EINVAL);
 	assert_int_equal(trace_point_parse(FORMAT("x", "\tfield:pid_t pid;\toffset:24;\tsize:4;\n"), &p), -EINVAL);
 	assert_int_equal(trace_point_parse(FORMAT("5", "\tfield:pid_t pid;\toffset:24;\tsize:8;\n"), &p), -EINVAL);
-	assert_int_equal(trace_point_parse(FORMAT("5", "\tfield:pid_t pid;\toffset:4294967290;\tsize:4;\n"), &p),
-			 -EINVAL);
+	assert_int_equal(trace_point_parse(FORMAT("5", "\tfield:pid_t pid;\toffset:4294967290;\tsize:4;\n"), &p), -EINVAL);
 	assert_int_equal(trace_point_parse("", &p), -EINVAL);
 }
 
@@ -231,7 +234,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_names_of_kernel_functions), cmocka_unit_test(test_system_call_of_a_stack),
 		cmocka_unit_test(test_hidden_or_missing_symbols), cmocka_unit_test(test_tracepoint_formats),
-		cmocka_unit_test(test_tracepoint_records), cmocka_unit_test(test_names_found_later),
+		cmocka_unit_test(test_tracepoint_records),        cmocka_unit_test(test_names_found_later),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

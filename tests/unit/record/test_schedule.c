@@ -72,8 +72,10 @@ static void no_change_is_missed(void **state)
 {
 	(void)state;
 	for (unsigned bits = 0; bits < 4 * 4 * 3 * 3 * 3 * 2; bits++) {
+		/* clang-format off */
 		struct schedule s = { .skip_first = bits % 4, .wait = bits / 4 % 4, .warmup = bits / 16 % 3, .active = 1 + bits / 48 % 3,
 				      .repeat = bits / 144 % 3, .skip_first_wait = bits / 432 };
+		/* clang-format on */
 
 		for (uint64_t step = 0; step < 40; step++) {
 			uint64_t next = schedule_next(&s, step), end = next < 60 ? next : 60;

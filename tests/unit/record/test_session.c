@@ -57,8 +57,9 @@ static int attach(int *fds, struct wire_attach_reply *reply)
 {
 	const char *session = getenv(WIRE_ENV);
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
-	struct wire_request request = { .magic = WIRE_MAGIC, .abi = RING_ABI_VERSION, .kind = WIRE_ATTACH,
-					.origin = WIRE_ORIGIN_EXEC, .pid = (uint32_t)getpid() };
+	struct wire_request request = {
+		.magic = WIRE_MAGIC, .abi = RING_ABI_VERSION, .kind = WIRE_ATTACH, .origin = WIRE_ORIGIN_EXEC, .pid = (uint32_t)getpid()
+	};
 	char space[CMSG_SPACE(2 * sizeof(int))];
 	struct iovec part = { reply, sizeof(*reply) };
 	struct msghdr message = { .msg_iov = &part, .msg_iovlen = 1, .msg_control = space, .msg_controllen = sizeof(space) };
@@ -70,8 +71,7 @@ static int attach(int *fds, struct wire_attach_reply *reply)
 	for (size_t i = 0; i < WIRE_TOKEN_SIZE; i++)
 		request.token[i] = (uint8_t)hex(session + 2 + WIRE_NAME_HEX + 1 + 2 * i);
 	if (connect(fd, (struct sockaddr *)&address, offsetof(struct sockaddr_un, sun_path) + 1 + WIRE_NAME_HEX) < 0 ||
-	    send(fd, &request, sizeof(request), 0) < 0 || recvmsg(fd, &message, 0) != (ssize_t)sizeof(*reply) ||
-	    !CMSG_FIRSTHDR(&message))
+	    send(fd, &request, sizeof(request), 0) < 0 || recvmsg(fd, &message, 0) != (ssize_t)sizeof(*reply) || !CMSG_FIRSTHDR(&message))
 		return -1;
 	memcpy(fds, CMSG_DATA(CMSG_FIRSTHDR(&message)), 2 * sizeof(int));
 	close(fd);
@@ -149,16 +149,20 @@ static int launch(const struct fixture *f)
 {
 	char target[] = TARGET, self[sizeof(f->self)];
 	char *argv[] = { self, target, NULL };
+	/* clang-format off */
 	struct profile_options o = { .argv = argv, .program = f->self, .trace = TRACE_BIT(TRACE_NVTX), .interactive = true,
 				     .session_name = "unit", .output_path = given_path, .show_output = true,
 				     .inherit_environment = true, .store_environment = STORE_NONE, .stop_on_exit = true,
 				     .capture_repeats = 1, .kill_signal = SIGTERM };
+	/* clang-format on */
 	struct record_result *result = calloc(1, sizeof(*result));
 	struct error err;
 
 	memcpy(self, f->self, sizeof(self));
+	/* clang-format off */
 	o.cpu = (struct cpu_options){ .sample = SCOPE_PROCESS_TREE, .switches = SCOPE_PROCESS_TREE, .frequency = 500,
 				      .samples_per_backtrace = 1, .stack_size = 4096, .resolve_symbols = true };
+	/* clang-format on */
 	if (!result || record_run(&o, result, &err) < 0)
 		return 1;
 	return result->exit_status;

@@ -29,11 +29,9 @@ static uint64_t one(struct bench *b, struct space *space, uint64_t pc)
 	return stacks_intern(&b->session, space, &walk);
 }
 
-static void map(struct bench *b, struct space *space, uint64_t address, uint64_t size, uint64_t offset,
-		const char *path)
+static void map(struct bench *b, struct space *space, uint64_t address, uint64_t size, uint64_t offset, const char *path)
 {
-	struct space_mapping mapping = { .time = 5, .address = address, .size = size, .offset = offset,
-					 .path = path };
+	struct space_mapping mapping = { .time = 5, .address = address, .size = size, .offset = offset, .path = path };
 
 	space_map(&b->session, space, &mapping);
 }
@@ -57,8 +55,7 @@ static const char *place(struct bench *b, uint64_t stack)
 		return text;
 	}
 	assert_in_range(frame->values[COLUMN_FRAME_MODULE], 1, module_count);
-	snprintf(text, sizeof(text), "%s+%llx",
-		 bench_text(b, &modules[frame->values[COLUMN_FRAME_MODULE] - 1], COLUMN_MODULE_PATH),
+	snprintf(text, sizeof(text), "%s+%llx", bench_text(b, &modules[frame->values[COLUMN_FRAME_MODULE] - 1], COLUMN_MODULE_PATH),
 		 (long long)frame->values[COLUMN_FRAME_OFFSET]);
 	return text;
 }
@@ -261,8 +258,9 @@ static void a_replaced_file_is_not_believed(void **state)
 	struct space *space = space_of(&b->session, 1, 0);
 	static const uint8_t other_id[20] = { 1, 2, 3 };
 	char path[PATH_SIZE];
-	struct space_mapping mapping = { .time = 1, .address = 0x10000, .size = 0x1000, .offset = 0x1000,
-					 .path = path, .build_id = other_id, .build_id_size = 20 };
+	struct space_mapping mapping = {
+		.time = 1, .address = 0x10000, .size = 0x1000, .offset = 0x1000, .path = path, .build_id = other_id, .build_id_size = 20
+	};
 	struct row rows[ROWS];
 
 	path_in_folder(b, "replaced", path);
@@ -274,8 +272,7 @@ static void a_replaced_file_is_not_believed(void **state)
 	bench_finish(b);
 	assert_int_equal(bench_rows(b, TABLE_MODULE, rows, ROWS), 1);
 	assert_int_equal(rows[0].values[COLUMN_MODULE_KIND], MODULE_OTHER);
-	assert_string_equal(bench_text(b, &rows[0], COLUMN_MODULE_BUILD_ID),
-			    "0102030000000000000000000000000000000000");
+	assert_string_equal(bench_text(b, &rows[0], COLUMN_MODULE_BUILD_ID), "0102030000000000000000000000000000000000");
 	assert_true(has_diagnostic(b, "has been replaced"));
 	assert_int_equal(bench_rows(b, TABLE_DIAGNOSTIC, rows, ROWS), 1);
 }
@@ -322,8 +319,7 @@ static void a_deleted_file_is_found_through_its_mapping(void **state)
 	assert_ptr_not_equal(mapped, MAP_FAILED);
 	close(fd);
 	unlink(path);
-	snprintf(in_proc, sizeof(in_proc), "/proc/self/map_files/%lx-%lx", (unsigned long)mapped,
-		 (unsigned long)mapped + 0x1000);
+	snprintf(in_proc, sizeof(in_proc), "/proc/self/map_files/%lx-%lx", (unsigned long)mapped, (unsigned long)mapped + 0x1000);
 	fd = open(in_proc, O_RDONLY | O_CLOEXEC);
 	if (fd < 0) {
 		munmap(mapped, 0x1000);
@@ -380,8 +376,7 @@ static void a_file_built_anew_is_another(void **state)
 	unlink(path);
 	bench_finish(b);
 	assert_int_equal(bench_rows(b, TABLE_MODULE, rows, ROWS), 2);
-	assert_string_not_equal(bench_text(b, &rows[0], COLUMN_MODULE_BUILD_ID),
-				bench_text(b, &rows[1], COLUMN_MODULE_BUILD_ID));
+	assert_string_not_equal(bench_text(b, &rows[0], COLUMN_MODULE_BUILD_ID), bench_text(b, &rows[1], COLUMN_MODULE_BUILD_ID));
 }
 
 static unsigned open_files(void)
@@ -463,8 +458,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(maps_of_proc_when_nothing_is_known, bench_set_up, bench_tear_down),
 		cmocka_unit_test_setup_teardown(a_replaced_file_is_not_believed, bench_set_up, bench_tear_down),
 		cmocka_unit_test_setup_teardown(another_inode_is_another_file, bench_set_up, bench_tear_down),
-		cmocka_unit_test_setup_teardown(a_deleted_file_is_found_through_its_mapping, bench_set_up,
-						bench_tear_down),
+		cmocka_unit_test_setup_teardown(a_deleted_file_is_found_through_its_mapping, bench_set_up, bench_tear_down),
 		cmocka_unit_test_setup_teardown(the_same_build_id_is_the_same_module, bench_set_up, bench_tear_down),
 		cmocka_unit_test_setup_teardown(a_file_built_anew_is_another, bench_set_up, bench_tear_down),
 		cmocka_unit_test_setup_teardown(many_files, bench_set_up, bench_tear_down),

@@ -45,10 +45,8 @@ struct moment {
 	void *truth[DEPTH];
 };
 
-static const int dwarf_order[ARCH_DWARF_REGISTERS] = {
-	REG_RAX, REG_RDX, REG_RCX, REG_RBX, REG_RSI, REG_RDI, REG_RBP, REG_RSP, REG_R8,
-	REG_R9, REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15, REG_RIP
-};
+static const int dwarf_order[ARCH_DWARF_REGISTERS] = { REG_RAX, REG_RDX, REG_RCX, REG_RBX, REG_RSI, REG_RDI, REG_RBP, REG_RSP, REG_R8,
+						       REG_R9,  REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15, REG_RIP };
 
 static uint8_t *arena;
 static size_t arena_used;
@@ -114,8 +112,7 @@ static void check_here(struct bench *b)
 	assert_in_range(m->truth_count, 3, DEPTH - 1);
 	for (uint32_t i = 1; i < m->truth_count && i < walk.count; i++)
 		if (walk.pcs[i] != (uint64_t)(uintptr_t)m->truth[i])
-			fail_msg("frame %u: %llx instead of %p", i, (unsigned long long)walk.pcs[i],
-				 m->truth[i]);
+			fail_msg("frame %u: %llx instead of %p", i, (unsigned long long)walk.pcs[i], m->truth[i]);
 	assert_int_equal(walk.count, m->truth_count);
 	assert_int_equal(walk.cut, 0);
 }
@@ -328,8 +325,7 @@ static void show_moment(const struct moment *m, const struct stack_walk *walk)
 {
 	print_message("at %llx:\n", (unsigned long long)walk->pcs[0]);
 	for (uint32_t i = 0; i + 2 < m->truth_count || i < walk->count; i++)
-		print_message("  %2u %16llx %16llx\n", i, i + 2 < m->truth_count ?
-			      (unsigned long long)(uintptr_t)m->truth[i + 2] : 0,
+		print_message("  %2u %16llx %16llx\n", i, i + 2 < m->truth_count ? (unsigned long long)(uintptr_t)m->truth[i + 2] : 0,
 			      i < walk->count ? (unsigned long long)walk->pcs[i] : 0);
 }
 
@@ -449,8 +445,8 @@ static void copy_of_other(pid_t pid, struct stack_copy *copy)
 	ssize_t size;
 
 	assert_int_equal(ptrace(PTRACE_GETREGS, pid, NULL, &r), 0);
-	*copy = (struct stack_copy){ .registers = { r.rax, r.rdx, r.rcx, r.rbx, r.rsi, r.rdi, r.rbp, r.rsp, r.r8,
-						    r.r9, r.r10, r.r11, r.r12, r.r13, r.r14, r.r15, r.rip } };
+	*copy = (struct stack_copy){ .registers = { r.rax, r.rdx, r.rcx, r.rbx, r.rsi, r.rdi, r.rbp, r.rsp, r.r8, r.r9, r.r10, r.r11, r.r12,
+						    r.r13, r.r14, r.r15, r.rip } };
 	from = (struct iovec){ (void *)(uintptr_t)r.rsp, to.iov_len };
 	for (; (size = process_vm_readv(pid, &to, 1, &from, 1, 0)) < 0 && from.iov_len > 4096; from.iov_len /= 2)
 		;
@@ -482,7 +478,8 @@ static pid_t start_python(void)
 		      "def deep(n):\n"
 		      "    return deep(n - 1) if n else sum(sorted(map(lambda x: len(re.sub('a', str(x), 'banana')),"
 		      " range(50))))\n"
-		      "while True: deep(40); json.dumps({'a': [deep(3)]})\n", NULL);
+		      "while True: deep(40); json.dumps({'a': [deep(3)]})\n",
+		      NULL);
 		_exit(127);
 	}
 	return pid;

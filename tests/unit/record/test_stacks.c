@@ -45,8 +45,7 @@ static void check(struct bench *b, uint64_t stack, const struct expected_frame *
 		module = frame->values[COLUMN_FRAME_MODULE];
 		if (expected[i].module) {
 			assert_in_range(module, 1, module_count);
-			assert_string_equal(bench_text(b, &modules[module - 1], COLUMN_MODULE_PATH),
-					    expected[i].module);
+			assert_string_equal(bench_text(b, &modules[module - 1], COLUMN_MODULE_PATH), expected[i].module);
 		} else {
 			assert_true(frame->nulls[COLUMN_FRAME_MODULE]);
 		}
@@ -61,8 +60,9 @@ static void callers_are_where_the_call_is(void **state)
 {
 	struct bench *b = *state;
 	struct stack_walk walk = { .count = 3, .pcs = { 0x10100, 0x10200, 0x10300 } };
-	const struct expected_frame expected[] = {
-		{ 0x100, "/nowhere/program" }, { 0x1ff, "/nowhere/program" }, { 0x2ff, "/nowhere/program" } };
+	const struct expected_frame expected[] = { { 0x100, "/nowhere/program" },
+						   { 0x1ff, "/nowhere/program" },
+						   { 0x2ff, "/nowhere/program" } };
 	struct space *space = mapped(b);
 	uint64_t stack = stacks_intern(&b->session, space, &walk);
 
@@ -74,11 +74,11 @@ static void callers_are_where_the_call_is(void **state)
 static void the_kernel_is_the_leaf(void **state)
 {
 	struct bench *b = *state;
-	struct stack_walk walk = { .count = 4, .kernel = 2,
-				   .pcs = { 0xffffffff81000100, 0xffffffff81000200, 0x10300, 0x10400 } };
-	const struct expected_frame expected[] = {
-		{ (int64_t)0xffffffff81000100, "[kernel]" }, { (int64_t)0xffffffff810001ff, "[kernel]" },
-		{ 0x300, "/nowhere/program" }, { 0x3ff, "/nowhere/program" } };
+	struct stack_walk walk = { .count = 4, .kernel = 2, .pcs = { 0xffffffff81000100, 0xffffffff81000200, 0x10300, 0x10400 } };
+	const struct expected_frame expected[] = { { (int64_t)0xffffffff81000100, "[kernel]" },
+						   { (int64_t)0xffffffff810001ff, "[kernel]" },
+						   { 0x300, "/nowhere/program" },
+						   { 0x3ff, "/nowhere/program" } };
 	uint64_t stack = stacks_intern(&b->session, mapped(b), &walk);
 
 	bench_finish(b);
@@ -89,8 +89,7 @@ static void what_is_cut_says_so(void **state)
 {
 	struct bench *b = *state;
 	struct stack_walk walk = { .count = 2, .cut = 1, .pcs = { 0x10100, 0x5 } };
-	const struct expected_frame expected[] = {
-		{ 0x100, "/nowhere/program" }, { 4, NULL }, { 0, STACKS_CUT } };
+	const struct expected_frame expected[] = { { 0x100, "/nowhere/program" }, { 4, NULL }, { 0, STACKS_CUT } };
 	uint64_t stack = stacks_intern(&b->session, mapped(b), &walk);
 
 	bench_finish(b);

@@ -55,8 +55,9 @@ static struct program self(void)
 static void record(struct bench *b, const char *path)
 {
 	struct program p = self();
-	struct space_mapping mapping = { .address = p.base, .size = 1 << 24, .path = path,
-					 .build_id = p.build_id, .build_id_size = p.build_id_size };
+	struct space_mapping mapping = {
+		.address = p.base, .size = 1 << 24, .path = path, .build_id = p.build_id, .build_id_size = p.build_id_size
+	};
 	struct space *space = space_of(&b->session, 1, 0);
 	struct stack_walk *walk = calloc(1, sizeof(*walk));
 
@@ -86,9 +87,11 @@ static void count_left(void *context, const char *path, const char *build_id, si
 static int run(const char *report, const char *output, const char *folders, bool all, uint64_t *ret_named)
 {
 	unsigned troubles = 0;
+	/* clang-format off */
 	struct symbolize_request request = { .report = report, .output = output, .overwrite = true, .all = all,
 					     .folders = folders, .tell = count_trouble, .left = count_left,
 					     .context = &troubles };
+	/* clang-format on */
 	struct symbolize_result result;
 	struct error err = { "" };
 	int r = symbolize_report(&request, &result, &err);
@@ -171,8 +174,8 @@ static void elsewhere(void **state)
 	for (size_t i = 0; i < p.build_id_size; i++)
 		sprintf(id + 2 * i, "%02x", p.build_id[i]);
 	snprintf(folder, sizeof(folder), "%s/files", b->folder);
-	snprintf(command, sizeof(command), "mkdir -p %s/.build-id/%.2s && cp /proc/%d/exe %s/.build-id/%.2s/%s",
-		 folder, id, (int)getpid(), folder, id, id + 2);
+	snprintf(command, sizeof(command), "mkdir -p %s/.build-id/%.2s && cp /proc/%d/exe %s/.build-id/%.2s/%s", folder, id, (int)getpid(),
+		 folder, id, id + 2);
 	assert_int_equal(system(command), 0);
 	snprintf(output, sizeof(output), "%s/named.sonde", b->folder);
 	assert_int_equal(run(b->path, output, folder, false, &named), 0);

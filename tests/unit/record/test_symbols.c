@@ -115,8 +115,8 @@ static void code_made_while_running(void **state)
 	uint64_t first, second, none;
 
 	assert_ptr_not_equal(code, MAP_FAILED);
-	snprintf(text, sizeof(text), "%lx 40 old name\n0x%lx 20 py::work:/app/job.py\nnonsense\n%lx 40 _Z4calcv\n",
-		 (unsigned long)code, (unsigned long)code, (unsigned long)code + 64);
+	snprintf(text, sizeof(text), "%lx 40 old name\n0x%lx 20 py::work:/app/job.py\nnonsense\n%lx 40 _Z4calcv\n", (unsigned long)code,
+		 (unsigned long)code, (unsigned long)code + 64);
 	write_map(text);
 	first = intern(b, code + 4);
 	second = intern(b, code + 65);

@@ -136,10 +136,8 @@ static void real_snapshots_bracket(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(slew_is_followed),
-		cmocka_unit_test(late_stamps_use_the_kept_snapshots),
-		cmocka_unit_test(another_domain),
-		cmocka_unit_test(wild_stamps_do_no_harm),
+		cmocka_unit_test(slew_is_followed),       cmocka_unit_test(late_stamps_use_the_kept_snapshots),
+		cmocka_unit_test(another_domain),         cmocka_unit_test(wild_stamps_do_no_harm),
 		cmocka_unit_test(real_snapshots_bracket),
 	};
 

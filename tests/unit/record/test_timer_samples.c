@@ -9,8 +9,8 @@
 
 #define STACK_AT 0x7000000u
 
-static void write_piece(struct fake_writer *w, uint64_t time, unsigned level, unsigned flags, uint64_t weight,
-			const void *stack, size_t size)
+static void write_piece(struct fake_writer *w, uint64_t time, unsigned level, unsigned flags, uint64_t weight, const void *stack,
+			size_t size)
 {
 	struct record_sample sample = { .at.time = time, .cpu = 3, .weight = weight };
 	uint8_t bytes[4096];

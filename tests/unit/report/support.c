@@ -111,8 +111,7 @@ int64_t *whole_column(const struct report *r, enum table_id table, unsigned colu
 	for (size_t i = 0; i < report_group_count(r, table); i++) {
 		uint64_t first = report_group(r, table, i)->first_row;
 
-		assert_int_equal(report_column(r, table, i, column, values + first,
-					       nulls ? nulls + first : NULL), 0);
+		assert_int_equal(report_column(r, table, i, column, values + first, nulls ? nulls + first : NULL), 0);
 	}
 	return values;
 }

@@ -132,7 +132,8 @@ static void some_rows(void **state)
 		v[COLUMN_KERNEL_CODE_CRC] = 10 * i;
 		v[COLUMN_KERNEL_CODE_IMAGE] = (int64_t)report_blob(w, "image of a cubin", (size_t)i);
 		assert_int_equal(report_append(report_track(w, TABLE_KERNEL_CODE, 0), v,
-					       1u << COLUMN_KERNEL_CODE_ID | 1u << COLUMN_KERNEL_CODE_CRC | 1u << COLUMN_KERNEL_CODE_IMAGE), 0);
+					       1u << COLUMN_KERNEL_CODE_ID | 1u << COLUMN_KERNEL_CODE_CRC | 1u << COLUMN_KERNEL_CODE_IMAGE),
+				 0);
 	}
 	add_slice(w, 1, 1000, 2000, 0);
 	assert_int_equal(report_writer_finish(w, &err), 0);

@@ -28,8 +28,7 @@ static void append_rows(struct report_writer *w, int64_t from, int64_t to)
 			uint64_t name = report_string(w, text, (size_t)length);
 			int64_t values[] = { i * 100, i * 100 + 40, (int64_t)name, i };
 
-			assert_int_equal(report_append(report_track(w, TABLE_SLICE, track), values,
-						       i % 3 ? 7 : 15), 0);
+			assert_int_equal(report_append(report_track(w, TABLE_SLICE, track), values, i % 3 ? 7 : 15), 0);
 		}
 	}
 }
@@ -42,11 +41,9 @@ static void provisional(struct report_writer *w, void *context)
 	for (uint32_t track = 1; track <= TRACKS; track++) {
 		int64_t values[] = { i * 100, i * 100 + 7, (int64_t)report_string(w, "open", 4), 1 };
 
-		assert_int_equal(report_append_provisional(report_track(w, TABLE_SLICE, track), values,
-							   15), 0);
+		assert_int_equal(report_append_provisional(report_track(w, TABLE_SLICE, track), values, 15), 0);
 	}
-	assert_int_equal(report_append_provisional(report_track(w, TABLE_THREAD, 0),
-						   (int64_t[]){ 77, 1 }, 3), 0);
+	assert_int_equal(report_append_provisional(report_track(w, TABLE_THREAD, 0), (int64_t[]){ 77, 1 }, 3), 0);
 }
 
 /* Rows 0 ... rows - 1 and perhaps the provisional one of every track, nothing else. */
@@ -283,8 +280,7 @@ static void write_for_ever(const char *path, _Atomic int64_t *ticked)
 
 static void killed_at_random(void **state)
 {
-	_Atomic int64_t *ticked = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
-				       -1, 0);
+	_Atomic int64_t *ticked = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	uint64_t seed = (uint64_t)getpid();
 	char result[256];
 
@@ -407,11 +403,9 @@ static void recover_refuses(void **state)
 	assert_true(err.text[0]);
 	report_writer_abandon(w);
 	write_bytes(*state, "mine", 4);
-	assert_int_equal(report_recover(beside(*state, ".part"), 0, result, sizeof(result), &err),
-			 -EEXIST);
+	assert_int_equal(report_recover(beside(*state, ".part"), 0, result, sizeof(result), &err), -EEXIST);
 	assert_true(exists(beside(*state, ".part")));
-	assert_int_equal(report_recover(beside(*state, ".none.part"), 0, result, sizeof(result), &err),
-			 -ENOENT);
+	assert_int_equal(report_recover(beside(*state, ".none.part"), 0, result, sizeof(result), &err), -ENOENT);
 	assert_int_equal(report_recover(*state, 0, result, sizeof(result), &err), -EINVAL);
 	assert_int_equal(report_recover(beside(*state, ".part"), 1, result, sizeof(result), &err), 0);
 	check_rows(*state, 10, 0, 0);

@@ -373,7 +373,9 @@ static void name_again(struct report_writer *w, unsigned kind, unsigned table)
 /* A directory that names the same bytes again and again would make much of a small file. */
 static void named_twice(void **state)
 {
-	static const struct { unsigned kind, table; } again[] = { { BLOCK_GROUP, TABLE_SLICE }, { BLOCK_STRINGS, 0 }, { BLOCK_BLOBS, 0 } };
+	static const struct {
+		unsigned kind, table;
+	} again[] = { { BLOCK_GROUP, TABLE_SLICE }, { BLOCK_STRINGS, 0 }, { BLOCK_BLOBS, 0 } };
 
 	for (size_t i = 0; i < sizeof(again) / sizeof(again[0]); i++) {
 		struct report_writer *w = open_writer(*state);
@@ -402,7 +404,8 @@ static void too_much_to_unpack(void **state)
 	char text[64];
 
 	for (int i = 0; i < 1000; i++)
-		assert_int_not_equal(report_string(w, text, (size_t)snprintf(text, sizeof(text), "a name of some length, number %d", i)), 0);
+		assert_int_not_equal(report_string(w, text, (size_t)snprintf(text, sizeof(text), "a name of some length, number %d", i)),
+				     0);
 	assert_int_equal(report_writer_finish(w, &err), 0);
 	r = open_report(*state);
 	atomic_store(&r->unpacked, 1ull << 40);

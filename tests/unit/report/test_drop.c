@@ -445,9 +445,10 @@ static void add_named(struct model *m, int64_t number)
 	v[COLUMN_SLICE_START] = v[COLUMN_SLICE_END] = m->now;
 	v[COLUMN_SLICE_NAME] = (int64_t)report_string_passing(m->w, text, strlen(text));
 	v[COLUMN_SLICE_PAYLOAD] = number;
-	assert_int_equal(report_append(report_track(m->w, TABLE_SLICE, 99), v,
-				       1u << COLUMN_SLICE_START | 1u << COLUMN_SLICE_END | 1u << COLUMN_SLICE_NAME |
-				       1u << COLUMN_SLICE_PAYLOAD), 0);
+	assert_int_equal(
+		report_append(report_track(m->w, TABLE_SLICE, 99), v,
+			      1u << COLUMN_SLICE_START | 1u << COLUMN_SLICE_END | 1u << COLUMN_SLICE_NAME | 1u << COLUMN_SLICE_PAYLOAD),
+		0);
 }
 
 static void check_named(const char *path, int64_t last, int64_t least)

@@ -91,8 +91,7 @@ static void left_over_is_kept(void **state)
 	assert_true(exists(beside(*state, ".journal.1")));
 	assert_true(exists(beside(*state, ".part.2")));
 	for (int i = 1; i <= 3; i++) {
-		struct report *r = open_report(beside(*state, i == 1   ? ".part.1"
-							  : i == 2 ? ".part.2" : ".part"));
+		struct report *r = open_report(beside(*state, i == 1 ? ".part.1" : i == 2 ? ".part.2" : ".part"));
 		int64_t start;
 
 		assert_int_equal(report_row_count(r, TABLE_SLICE), 1);
@@ -127,8 +126,7 @@ static void no_such_folder(void **state)
 	struct report_writer *w;
 	struct error err = { "" };
 
-	assert_int_equal(report_writer_open(&w, beside(*state, ".none/x.sonde"), 0, NULL, 0, &err),
-			 -ENOENT);
+	assert_int_equal(report_writer_open(&w, beside(*state, ".none/x.sonde"), 0, NULL, 0, &err), -ENOENT);
 	assert_true(err.text[0]);
 	assert_int_equal(mkdir(*state, 0700), 0);
 	assert_int_equal(report_writer_open(&w, *state, 1, NULL, 0, &err), -EISDIR);
@@ -145,8 +143,7 @@ static void disk_nearly_full(void **state)
 	report_writer_set_disk_floor(w, UINT64_MAX);
 	assert_int_equal(report_writer_tick(w, NULL, NULL, &err), -ENOSPC);
 	assert_non_null(strstr(err.text, "free"));
-	assert_int_equal(report_append(report_track(w, TABLE_SLICE, 1), (int64_t[]){ 900000, 900001 }, 3),
-			 -ENOSPC);
+	assert_int_equal(report_append(report_track(w, TABLE_SLICE, 1), (int64_t[]){ 900000, 900001 }, 3), -ENOSPC);
 	assert_int_equal(report_append(report_track(w, TABLE_META, 0), (int64_t[]){ 1 }, 1), 0);
 	assert_int_equal(report_writer_tick(w, NULL, NULL, &err), -ENOSPC);
 	assert_int_equal(report_writer_finish(w, &err), 0);
@@ -314,8 +311,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(write_fails, folder_setup, folder_teardown),
 		cmocka_unit_test_setup_teardown(finish_fails, folder_setup, folder_teardown),
 		cmocka_unit_test_setup_teardown(idle_tracks_give_back, folder_setup, folder_teardown),
-		cmocka_unit_test_setup_teardown(columns_from_several_threads, folder_setup,
-						folder_teardown),
+		cmocka_unit_test_setup_teardown(columns_from_several_threads, folder_setup, folder_teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

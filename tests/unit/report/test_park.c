@@ -35,7 +35,8 @@ static void slices(struct report_writer *w, int64_t from, int64_t count, uint64_
 		v[COLUMN_SLICE_END] = i * 10 + 10;
 		v[COLUMN_SLICE_NAME] = (int64_t)name;
 		assert_int_equal(report_append(report_track(w, TABLE_SLICE, 1), v,
-					       1u << COLUMN_SLICE_START | 1u << COLUMN_SLICE_END | 1u << COLUMN_SLICE_NAME), 0);
+					       1u << COLUMN_SLICE_START | 1u << COLUMN_SLICE_END | 1u << COLUMN_SLICE_NAME),
+				 0);
 	}
 }
 

@@ -22,18 +22,17 @@ static int64_t odd_value(uint64_t *seed, unsigned column, uint32_t row)
 	uint64_t r = next_random(seed);
 
 	switch ((column + row / 7000) % 7) {
-	case 0: return 42;                              /* constant */
-	case 1: return (int64_t)r;                      /* anything */
-	case 2: return (int64_t)row * 3;                /* rising */
-	case 3: return (int64_t)(r % 5) * 1000000007;   /* few values, far apart */
+	case 0: return 42;                            /* constant */
+	case 1: return (int64_t)r;                    /* anything */
+	case 2: return (int64_t)row * 3;              /* rising */
+	case 3: return (int64_t)(r % 5) * 1000000007; /* few values, far apart */
 	case 4: return (int64_t)(r % 200);
-	case 5: return r % 2 ? INT64_MIN : INT64_MAX;   /* the whole width */
+	case 5: return r % 2 ? INT64_MIN : INT64_MAX; /* the whole width */
 	default: return -(int64_t)(r % 70000);
 	}
 }
 
-static struct truth *make_truth(enum table_id table, uint32_t track, uint32_t rows,
-				enum pattern pattern)
+static struct truth *make_truth(enum table_id table, uint32_t track, uint32_t rows, enum pattern pattern)
 {
 	const struct table_schema *schema = table_schema(table);
 	uint32_t all = (uint32_t)((1ull << schema->column_count) - 1);
@@ -49,9 +48,9 @@ static struct truth *make_truth(enum table_id table, uint32_t track, uint32_t ro
 	for (uint32_t i = 0; i < rows; i++) {
 		for (unsigned c = 0; c < schema->column_count; c++)
 			t->values[i][c] = odd_value(&seed, c, i);
-		t->present[i] = pattern == ALL_PRESENT ? all
-				: pattern == SOME_NULL ? all & ~(1u << next_random(&seed) % schema->column_count)
-						       : all & (uint32_t)next_random(&seed);
+		t->present[i] = pattern == ALL_PRESENT ? all :
+				pattern == SOME_NULL   ? all & ~(1u << next_random(&seed) % schema->column_count) :
+							 all & (uint32_t)next_random(&seed);
 		if (schema->kind == TABLE_KIND_PLAIN) {
 			t->present[i] |= t->present[i] ? 0 : 1;
 			continue;
@@ -107,8 +106,7 @@ static void check_truth(const struct report *r, const struct truth *t)
 			uint32_t last = done + group->rows - 1;
 
 			assert_int_equal(group->time_min, t->values[done][0]);
-			assert_int_equal(group->time_max,
-					 t->values[last][schema->kind == TABLE_KIND_SPAN]);
+			assert_int_equal(group->time_max, t->values[last][schema->kind == TABLE_KIND_SPAN]);
 		}
 		done += group->rows;
 	}

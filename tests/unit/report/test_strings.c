@@ -49,8 +49,7 @@ static void defined_later(void **state)
 			assert_int_equal(report_writer_tick(w, NULL, NULL, NULL), 0);
 	}
 	for (int i = 999; i >= 0; i -= 2) {
-		assert_int_equal(report_string_define(w, ids[i], text,
-						      (size_t)snprintf(text, sizeof(text), "late %d", i)), 0);
+		assert_int_equal(report_string_define(w, ids[i], text, (size_t)snprintf(text, sizeof(text), "late %d", i)), 0);
 		if (i % 50 == 49) /* several blocks of them */
 			add_slice(w, (uint32_t)i, i, i + 1, ids[i]);
 		if (i % 50 == 49)

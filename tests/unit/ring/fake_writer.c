@@ -15,8 +15,7 @@ struct ring_slot *fake_slot(struct ring_pool *pool, uint32_t index)
 }
 
 /* A list's top, or one that was never used; 0 when there is none. */
-static int take(struct ring_pool *pool, _Atomic uint64_t *list, _Atomic uint32_t *fresh,
-		uint32_t limit, int slots, uint32_t *ret)
+static int take(struct ring_pool *pool, _Atomic uint64_t *list, _Atomic uint32_t *fresh, uint32_t limit, int slots, uint32_t *ret)
 {
 	uint64_t head = atomic_load_explicit(list, memory_order_acquire);
 	_Atomic uint32_t *next_free;
@@ -26,15 +25,13 @@ static int take(struct ring_pool *pool, _Atomic uint64_t *list, _Atomic uint32_t
 		*ret = ring_list_index(head) - 1;
 		next_free = slots ? &fake_slot(pool, *ret)->next_free : &fake_chunk(pool, *ret)->next_free;
 		next = atomic_load_explicit(next_free, memory_order_relaxed);
-		if (atomic_compare_exchange_weak_explicit(
-			    list, &head, ring_list_head(ring_list_pops(head) + 1, next),
-			    memory_order_acquire, memory_order_acquire))
+		if (atomic_compare_exchange_weak_explicit(list, &head, ring_list_head(ring_list_pops(head) + 1, next), memory_order_acquire,
+							  memory_order_acquire))
 			return 1;
 	}
 	*ret = atomic_load_explicit(fresh, memory_order_relaxed);
 	while (*ret < limit)
-		if (atomic_compare_exchange_weak_explicit(fresh, ret, *ret + 1, memory_order_relaxed,
-							  memory_order_relaxed))
+		if (atomic_compare_exchange_weak_explicit(fresh, ret, *ret + 1, memory_order_relaxed, memory_order_relaxed))
 			return 1;
 	return 0;
 }
@@ -99,8 +96,7 @@ void fake_close(struct fake_writer *w, uint64_t time)
 	atomic_store_explicit(&w->slot->state, RING_SLOT_CLOSED, memory_order_release);
 }
 
-int fake_push(struct fake_writer *w, uint64_t time, unsigned domain, unsigned level,
-	      const char *text)
+int fake_push(struct fake_writer *w, uint64_t time, unsigned domain, unsigned level, const char *text)
 {
 	uint8_t bytes[512];
 	size_t length = strlen(text);

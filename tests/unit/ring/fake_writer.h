@@ -26,8 +26,7 @@ int fake_write(struct fake_writer *w, const void *record, uint32_t size);
 void fake_close(struct fake_writer *w, uint64_t time);
 
 /* Records. */
-int fake_push(struct fake_writer *w, uint64_t time, unsigned domain, unsigned level,
-	      const char *text);
+int fake_push(struct fake_writer *w, uint64_t time, unsigned domain, unsigned level, const char *text);
 int fake_pop(struct fake_writer *w, uint64_t time, unsigned domain, unsigned level);
 
 #endif

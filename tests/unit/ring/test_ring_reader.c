@@ -27,8 +27,7 @@ struct fixture {
 static int set_up_sized(void **state, uint32_t chunks, uint32_t initial)
 {
 	struct fixture *f = calloc(1, sizeof(*f));
-	struct ring_pool_size size = { .slots = 64, .chunks = chunks,
-				       .initial_chunks = initial, .reserve = 2 };
+	struct ring_pool_size size = { .slots = 64, .chunks = chunks, .initial_chunks = initial, .reserve = 2 };
 	int fd = -1;
 
 	assert_int_equal(ring_reader_create(&f->reader, &size, &fd, NULL), 0);
@@ -178,7 +177,7 @@ static void a_quick_writer_gets_more_chunks(void **state)
 	while (fake_pop(&w, written + 1, 0, 0))
 		written++;
 	collect(f);
-	assert_int_equal(ring_reader_grow(&f->reader, 5), 5);  /* the session allows no more */
+	assert_int_equal(ring_reader_grow(&f->reader, 5), 5); /* the session allows no more */
 	while (fake_pop(&w, written + 1, 0, 0))
 		written++;
 	collect(f);

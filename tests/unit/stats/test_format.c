@@ -11,14 +11,18 @@
 
 #include "stats/format.h"
 
+/* clang-format off */
 #define TEXT(words) { .kind = CELL_TEXT, .text = (words), .len = sizeof(words) - 1 }
 #define NUMBER(value) { .kind = CELL_NUMBER, .number = (value) }
 #define REAL(value) { .kind = CELL_REAL, .real = (value) }
 #define MISSING { .kind = CELL_NULL }
+/* clang-format on */
 
 static const struct table_column columns[] = {
-	{ (char *)"Share", DISPLAY_PERCENT }, { (char *)"Total Time", DISPLAY_TIME },
-	{ (char *)"Avg", DISPLAY_AVERAGE }, { (char *)"Name", DISPLAY_TEXT },
+	{ (char *)"Share", DISPLAY_PERCENT },
+	{ (char *)"Total Time", DISPLAY_TIME },
+	{ (char *)"Avg", DISPLAY_AVERAGE },
+	{ (char *)"Name", DISPLAY_TEXT },
 };
 
 static char *written;
@@ -50,17 +54,15 @@ static const struct cell two_rows[][4] = {
 
 static void test_column(void **state)
 {
-	assert_string_equal(format_rows("column", two_rows, 2),
-			    " Share (%)  Total Time (ns)  Avg (ns)    Name  \n"
-			    " ---------  ---------------  --------  --------\n"
-			    "      66.7        1,234,567   1,234.6  a, \"b\" c\n"
-			    "      33.3               -5            <d>\xff    \n");
+	assert_string_equal(format_rows("column", two_rows, 2), " Share (%)  Total Time (ns)  Avg (ns)    Name  \n"
+								" ---------  ---------------  --------  --------\n"
+								"      66.7        1,234,567   1,234.6  a, \"b\" c\n"
+								"      33.3               -5            <d>\xff    \n");
 }
 
 static void test_column_arguments(void **state)
 {
-	assert_string_equal(format_rows("column:nohdr:nofmt:0:.:0:5", two_rows, 2),
-			    " 1234567  a, \"\xe2\x80\xa6\n      -5  <d>\xff \n");
+	assert_string_equal(format_rows("column:nohdr:nofmt:0:.:0:5", two_rows, 2), " 1234567  a, \"\xe2\x80\xa6\n      -5  <d>\xff \n");
 	assert_string_equal(format_rows("table:nohdr:0:.:0:3:time=ms", two_rows, 1),
 			    "+----------+-----+\n| 1.234567 | a,\xe2\x80\xa6 |\n+----------+-----+\n");
 }
@@ -68,7 +70,7 @@ static void test_column_arguments(void **state)
 static void test_csv_and_tsv(void **state)
 {
 	assert_string_equal(format_rows("csv", two_rows, 2), "Share (%),Total Time (ns),Avg (ns),Name\n"
-			    "66.7,1234567,1234.6,\"a, \"\"b\"\"\tc\"\n33.3,-5,,<d>\xff\n");
+							     "66.7,1234567,1234.6,\"a, \"\"b\"\"\tc\"\n33.3,-5,,<d>\xff\n");
 	assert_string_equal(format_rows("tsv:nohdr", two_rows, 1), "66.7\t1234567\t1234.6\ta, \"b\" c\n");
 	assert_string_equal(format_rows("tsv:nohdr:esc", two_rows, 1), "66.7\t1234567\t1234.6\ta, \"b\"\\tc\n");
 }
@@ -99,8 +101,9 @@ static void test_numbers_as_printed(void **state)
 	for (int i = 0; i < 200000; i++) {
 		random = random * 6364136223846793005ull + 1442695040888963407ull;
 		/* Bytes, halves and quarters of small numbers, and others. */
-		double value = i % 3 == 0 ? (double)(random >> 34) * 500 : i % 3 == 1 ? (double)(random >> 44) / 8 :
-			       (double)(random >> 12) / 1e7;
+		double value = i % 3 == 0 ? (double)(random >> 34) * 500 :
+			       i % 3 == 1 ? (double)(random >> 44) / 8 :
+					    (double)(random >> 12) / 1e7;
 
 		check_number(DISPLAY_DECIMAL, value, "%.1f", value);
 		check_number(DISPLAY_SIZE, value, "%.3f", value / 1e6);
@@ -120,7 +123,7 @@ static void test_numbers_as_printed(void **state)
 static void test_units(void **state)
 {
 	assert_string_equal(format_rows("csv:time=usec", two_rows, 2), "Share (%),Total Time (us),Avg (us),Name\n"
-			    "66.7,1234.567,1.235,\"a, \"\"b\"\"\tc\"\n33.3,-0.005,,<d>\xff\n");
+								       "66.7,1234.567,1.235,\"a, \"\"b\"\"\tc\"\n33.3,-0.005,,<d>\xff\n");
 	assert_string_equal(format_rows("csv:nohdr:time=sec", two_rows, 1), "66.7,0.001234567,0.000001235,\"a, \"\"b\"\"\tc\"\n");
 }
 
@@ -154,7 +157,7 @@ static void test_streaming(void **state)
 		memcpy(rows[i], two_rows[1], sizeof(rows[i]));
 	rows[101][1] = (struct cell)NUMBER(1234567890123456789);
 	rows[101][3] = (struct cell)TEXT("much longer than before");
-	format_rows("column:nohdr", (const struct cell (*)[4])rows, 102);
+	format_rows("column:nohdr", (const struct cell(*)[4])rows, 102);
 	written[strlen(written) - 1] = '\0';
 	last = strrchr(written, '\n') + 1;
 	assert_string_equal(last, " 33.3  1,234,567,890,123,456,789    muc\xe2\x80\xa6");
@@ -180,9 +183,9 @@ static void test_time_units_by_prefix(void **state)
 		const char *text;
 		enum time_unit unit;
 	} cases[] = {
-		{ "nsec", TIME_NSEC }, { "nanoseconds", TIME_NSEC }, { "n", TIME_NSEC }, { "us", TIME_USEC },
-		{ "usec", TIME_USEC }, { "micro", TIME_USEC }, { "ms", TIME_MSEC }, { "milli", TIME_MSEC },
-		{ "msec", TIME_MSEC }, { "milliseconds", TIME_MSEC }, { "s", TIME_SEC }, { "sec", TIME_SEC },
+		{ "nsec", TIME_NSEC },   { "nanoseconds", TIME_NSEC },  { "n", TIME_NSEC },  { "us", TIME_USEC },
+		{ "usec", TIME_USEC },   { "micro", TIME_USEC },        { "ms", TIME_MSEC }, { "milli", TIME_MSEC },
+		{ "msec", TIME_MSEC },   { "milliseconds", TIME_MSEC }, { "s", TIME_SEC },   { "sec", TIME_SEC },
 		{ "seconds", TIME_SEC },
 	};
 	enum time_unit unit;
@@ -202,6 +205,7 @@ static int tear_down(void **state)
 
 int main(void)
 {
+	/* clang-format off */
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_column), cmocka_unit_test(test_column_arguments), cmocka_unit_test(test_csv_and_tsv),
 		cmocka_unit_test(test_numbers_as_printed),
@@ -209,6 +213,7 @@ int main(void)
 		cmocka_unit_test(test_html), cmocka_unit_test(test_streaming),
 		cmocka_unit_test(test_errors_name_the_nearest), cmocka_unit_test(test_time_units_by_prefix),
 	};
+	/* clang-format on */
 
 	return cmocka_run_group_tests(tests, NULL, tear_down);
 }

@@ -149,8 +149,10 @@ static void test_folders(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_header), cmocka_unit_test(test_options),
-		cmocka_unit_test(test_what_is_not_a_report), cmocka_unit_test(test_folders),
+		cmocka_unit_test(test_header),
+		cmocka_unit_test(test_options),
+		cmocka_unit_test(test_what_is_not_a_report),
+		cmocka_unit_test(test_folders),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -78,8 +78,7 @@ static int set_up(void **state)
 		return -1;
 	snprintf(report, sizeof(report), "%s/run.sonde", folder);
 	snprintf(empty, sizeof(empty), "%s/empty.sonde", folder);
-	if (text_report_write(GOLDEN_FOLDER "/recording.txt", report, &err) < 0 ||
-	    report_writer_open(&w, empty, 1, NULL, 0, &err) < 0)
+	if (text_report_write(GOLDEN_FOLDER "/recording.txt", report, &err) < 0 || report_writer_open(&w, empty, 1, NULL, 0, &err) < 0)
 		return -1;
 	return report_writer_finish(w, &err);
 }
@@ -94,8 +93,7 @@ static int tear_down(void **state)
 
 static void test_files(void **state)
 {
-	struct stats_options options = { REPORTS("nvtx_startend_sum,nvtx_pushpop_sum"),
-					 FORMATS("csv", "json"), OUTPUTS(".") };
+	struct stats_options options = { REPORTS("nvtx_startend_sum,nvtx_pushpop_sum"), FORMATS("csv", "json"), OUTPUTS(".") };
 	struct answer a;
 	char path[256], *text;
 
@@ -217,9 +215,9 @@ static void test_bad_input(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_files), cmocka_unit_test(test_default_format_of_files_is_csv),
-		cmocka_unit_test(test_pipe), cmocka_unit_test(test_skipped), cmocka_unit_test(test_default_set),
-		cmocka_unit_test(test_bad_input),
+		cmocka_unit_test(test_files),       cmocka_unit_test(test_default_format_of_files_is_csv),
+		cmocka_unit_test(test_pipe),        cmocka_unit_test(test_skipped),
+		cmocka_unit_test(test_default_set), cmocka_unit_test(test_bad_input),
 	};
 
 	return cmocka_run_group_tests(tests, set_up, tear_down);

@@ -72,8 +72,7 @@ static struct opened open_frames(const struct frames *f, int count)
 	static uint8_t image[CFI_FILE_FRAMES + FRAMES_SIZE];
 	struct opened o = { cfi_new(), NULL };
 
-	assert_int_equal(elf_file_open_memory(&o.file, image,
-					      cfi_file_make(image, f->bytes, f->size, f->entries, count), NULL), 0);
+	assert_int_equal(elf_file_open_memory(&o.file, image, cfi_file_make(image, f->bytes, f->size, f->entries, count), NULL), 0);
 	return o;
 }
 
@@ -118,10 +117,10 @@ static void expect_range(const struct cfi_row *row, uint32_t start, uint32_t end
 
 /* push %rbp; mov %rsp,%rbp; ... remember; leave; ret; restore; ... */
 static const uint8_t usual[] = {
-	0x41, 0x0e, 16, 0x86, 2,     /* +1: CFA = rsp + 16, rbp at CFA - 16 */
-	0x43, 0x0d, 6,               /* +3: CFA = rbp + 16 */
-	0x50, 0x0a, 0x0c, 7, 8,      /* +16: remember; CFA = rsp + 8 */
-	0x41, 0x0b                   /* +1: restore */
+	0x41, 0x0e, 16,   0x86, 2, /* +1: CFA = rsp + 16, rbp at CFA - 16 */
+	0x43, 0x0d, 6,             /* +3: CFA = rbp + 16 */
+	0x50, 0x0a, 0x0c, 7,    8, /* +16: remember; CFA = rsp + 8 */
+	0x41, 0x0b                 /* +1: restore */
 };
 
 static void check_usual(struct opened *o)
@@ -194,6 +193,7 @@ static void roots_and_signal_frames(void **state)
 /* The PLT's: CFA = rsp + 8 + ((rip & 15) >= 11) << 3. */
 static void expressions_of_all_kinds(void **state)
 {
+	/* clang-format off */
 	static const uint8_t program[] = {
 		0x0f, 11, 0x77, 8, 0x80, 0, 0x3f, 0x1a, 0x3b, 0x2a, 0x33, 0x24, 0x22,
 		0x09, 13, 12,                 /* r13 is in r12 */
@@ -201,6 +201,7 @@ static void expressions_of_all_kinds(void **state)
 		0x16, 14, 2, 0x7c, 0x7f,      /* r14 = r12 - 1 */
 		0x14, 15, 1                   /* r15 = CFA - 8 */
 	};
+	/* clang-format on */
 	struct frames f = { .size = 0 };
 	struct stack_copy copy = { .size = 0 };
 	struct cfi_expression e;
@@ -317,8 +318,9 @@ static void check_linked(void **state, const char *arguments)
 	uint64_t address;
 	char *text;
 
-	write_text(state, "f.s", ".globl f\nf: .cfi_startproc\nnop\npush %rbp\n.cfi_def_cfa_offset 16\n"
-				 ".cfi_offset 6,-16\nnop\npop %rbp\n.cfi_def_cfa_offset 8\nret\n.cfi_endproc\n");
+	write_text(state, "f.s",
+		   ".globl f\nf: .cfi_startproc\nnop\npush %rbp\n.cfi_def_cfa_offset 16\n"
+		   ".cfi_offset 6,-16\nnop\npop %rbp\n.cfi_def_cfa_offset 8\nret\n.cfi_endproc\n");
 	write_text(state, "d.s", ".cfi_sections .debug_frame\n.include \"f.s\"\n");
 	if (shell(state, "%s", arguments) != 0)
 		skip();

@@ -17,7 +17,7 @@
 
 struct code {
 	uint8_t image[1 << 20];
-	size_t size;          /* 0: there is no compiler */
+	size_t size; /* 0: there is no compiler */
 };
 static struct code plain, inlined, linked;
 
@@ -34,12 +34,13 @@ static void read_code(struct code *ret, const char *path)
 /* No compiler is no failure. */
 static int make_cubins(void **state)
 {
-	static const char script[] = "cd '%s' && PATH=$PATH:/usr/local/cuda/bin && "
-				     "{ nvcc -cubin -arch=sm_90 -lineinfo '%s/counted.cu' -o plain.cubin & "
-				     "nvcc -cubin -arch=sm_90 -lineinfo '%s/inlined.cu' -o inlined.cubin & "
-				     "nvcc -cubin -arch=sm_90 -lineinfo -rdc=true '%s/counted.cu' -o one.cubin & "
-				     "nvcc -cubin -arch=sm_90 -lineinfo -rdc=true -Dadd=sum -Dplain_kernel=simple '%s/inlined.cu' -o two.cubin & wait; "
-				     "nvlink -arch=sm_90 one.cubin two.cubin -o linked.cubin; } >/dev/null 2>&1";
+	static const char script[] =
+		"cd '%s' && PATH=$PATH:/usr/local/cuda/bin && "
+		"{ nvcc -cubin -arch=sm_90 -lineinfo '%s/counted.cu' -o plain.cubin & "
+		"nvcc -cubin -arch=sm_90 -lineinfo '%s/inlined.cu' -o inlined.cubin & "
+		"nvcc -cubin -arch=sm_90 -lineinfo -rdc=true '%s/counted.cu' -o one.cubin & "
+		"nvcc -cubin -arch=sm_90 -lineinfo -rdc=true -Dadd=sum -Dplain_kernel=simple '%s/inlined.cu' -o two.cubin & wait; "
+		"nvlink -arch=sm_90 one.cubin two.cubin -o linked.cubin; } >/dev/null 2>&1";
 	char folder[] = "/tmp/sonde-test-cubin-XXXXXX", command[4096];
 
 	(void)state;
@@ -136,7 +137,8 @@ static struct cubin *opened(const struct code *code)
 /* An instruction of deep() in the kernel add: called by middle(), which the kernel calls. Which of the four ways it was. */
 static unsigned way_to_deep(const struct cubin_place *at, size_t count, bool named)
 {
-	static const char *const calls[] = { "// first call", "// second call" }, *const outer[] = { "// outermost", "// outermost, again" };
+	static const char *const calls[] = { "// first call", "// second call" }, *const outer[] = { "// outermost",
+												     "// outermost, again" };
 	unsigned way = 0;
 
 	assert_int_equal(count, 3);
@@ -325,12 +327,9 @@ static void damaged(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(functions_and_lines),
-		cmocka_unit_test(inlined_calls),
-		cmocka_unit_test(linked_code),
-		cmocka_unit_test(ptx),
-		cmocka_unit_test(what_is_none),
-		cmocka_unit_test(damaged),
+		cmocka_unit_test(functions_and_lines), cmocka_unit_test(inlined_calls),
+		cmocka_unit_test(linked_code),         cmocka_unit_test(ptx),
+		cmocka_unit_test(what_is_none),        cmocka_unit_test(damaged),
 	};
 
 	return cmocka_run_group_tests(tests, make_cubins, NULL);

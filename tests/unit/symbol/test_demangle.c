@@ -54,8 +54,7 @@ static void test_short_names(void **state)
 	expect_short("_Z3addPfS_i", "add");
 	expect_short("_ZN2at6native29vectorized_elementwise_kernelILi4ENS0_11FillFunctorIfEESt5arrayIPcLm1EEEEviT0_T1_",
 		     "vectorized_elementwise_kernel");
-	expect_short("_ZN7cutlass6KernelI59cutlass_80_tensorop_f16_s16816gemm_f16_64x64_64x6_tn_align8EEvNT_6ParamsE",
-		     "Kernel");
+	expect_short("_ZN7cutlass6KernelI59cutlass_80_tensorop_f16_s16816gemm_f16_64x64_64x6_tn_align8EEvNT_6ParamsE", "Kernel");
 	expect_short("_ZN3cub11EmptyKernelIvEEvv", "EmptyKernel");
 	expect_short("_ZN2at6native50_GLOBAL__N__63ad3de6_17_FillKernel_cu_a1b2c3d4_12311real_kernelIiEEvPT_", "real_kernel");
 	expect_short("_ZN12_GLOBAL__N_11fEv", "f");
@@ -211,12 +210,8 @@ static void test_cuda_bombs(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_cpp),
-		cmocka_unit_test(test_short_names),
-		cmocka_unit_test(test_rust),
-		cmocka_unit_test(test_d_and_plain),
-		cmocka_unit_test(test_bombs),
-		cmocka_unit_test(test_cuda),
+		cmocka_unit_test(test_cpp),         cmocka_unit_test(test_short_names), cmocka_unit_test(test_rust),
+		cmocka_unit_test(test_d_and_plain), cmocka_unit_test(test_bombs),       cmocka_unit_test(test_cuda),
 		cmocka_unit_test(test_cuda_bombs),
 	};
 

@@ -8,22 +8,21 @@
 
 #include "symbol/kallsyms.h"
 
-static const char some[] =
-	"0000000000000000 A fixed_percpu_data\n"
-	"ffffffff81000000 T _stext\n"
-	"ffffffff81000000 T _text\n"
-	"ffffffff81000000 T startup_64\n"
-	"ffffffff81000040 t helper\n"
-	"ffffffff81000100 t do_read\n"
-	"ffffffff81000100 T sys_read\n"
-	"ffffffff81000100 W weak_read\n"
-	"ffffffff81000180 d not_code\n"
-	"ffffffff81000200 T last_function\n"
-	"ffffffff81000300 T _etext\n"
-	"ffffffff82000000 D jiffies\n"
-	"ffffffffc0001000 t nic_poll\t[nic]\n"
-	"ffffffffc0000800 t nic_open\t[nic]\n"
-	"ffffffffc0005000 t bpf_prog_abc\t[bpf]\n";
+static const char some[] = "0000000000000000 A fixed_percpu_data\n"
+			   "ffffffff81000000 T _stext\n"
+			   "ffffffff81000000 T _text\n"
+			   "ffffffff81000000 T startup_64\n"
+			   "ffffffff81000040 t helper\n"
+			   "ffffffff81000100 t do_read\n"
+			   "ffffffff81000100 T sys_read\n"
+			   "ffffffff81000100 W weak_read\n"
+			   "ffffffff81000180 d not_code\n"
+			   "ffffffff81000200 T last_function\n"
+			   "ffffffff81000300 T _etext\n"
+			   "ffffffff82000000 D jiffies\n"
+			   "ffffffffc0001000 t nic_poll\t[nic]\n"
+			   "ffffffffc0000800 t nic_open\t[nic]\n"
+			   "ffffffffc0005000 t bpf_prog_abc\t[bpf]\n";
 
 static struct kallsyms *load(void **state, const char *text)
 {
@@ -34,8 +33,7 @@ static struct kallsyms *load(void **state, const char *text)
 	return k;
 }
 
-static void expect(const struct kallsyms *k, uint64_t address, const char *name, uint64_t start,
-		   const char *module)
+static void expect(const struct kallsyms *k, uint64_t address, const char *name, uint64_t start, const char *module)
 {
 	struct kernel_symbol symbol;
 

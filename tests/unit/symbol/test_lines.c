@@ -16,7 +16,8 @@ static int build(void **state)
 {
 	if (folder_set_up(state) < 0)
 		return -1;
-	return shell(state, "cp %s/shapes.cpp . && g++ -g -O2 -Wl,--build-id -o shapes shapes.cpp && "
+	return shell(state,
+		     "cp %s/shapes.cpp . && g++ -g -O2 -Wl,--build-id -o shapes shapes.cpp && "
 		     "g++ -g -gdwarf-4 -O2 -Wl,--build-id -o dwarf4 shapes.cpp && "
 		     "g++ -g -gsplit-dwarf -O2 -Wl,--build-id -o split shapes.cpp && "
 		     "g++ -g -gz -O2 -Wl,--build-id -o packed shapes.cpp && "
@@ -83,10 +84,12 @@ static unsigned compare_levels(char **at, const struct source_lines *lines)
 
 static void compare_with_addr2line(void **state, const char *name, const char *peer)
 {
-	char *text = shell_output(state, "for s in outer main _ZNK8geometry6VectorIdLi4EE3sumEv; do nm %s | "
+	char *text = shell_output(state,
+				  "for s in outer main _ZNK8geometry6VectorIdLi4EE3sumEv; do nm %s | "
 				  "awk -v s=$s '$3 == s { print $1 }'; done | while read a; do "
 				  "for i in $(seq 0 24); do printf '0x%%x\\n' $((0x$a + i)); done; done | "
-				  "xargs addr2line -a -f -i -C -e %s | sed 's/ (discriminator [0-9]*)//'", peer, peer);
+				  "xargs addr2line -a -f -i -C -e %s | sed 's/ (discriminator [0-9]*)//'",
+				  peer, peer);
 	char *at = text;
 	struct opened o;
 	unsigned deepest = 0, compared = 0;
@@ -282,12 +285,8 @@ static void test_cache_folder(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_like_addr2line),
-		cmocka_unit_test(test_debug_file),
-		cmocka_unit_test(test_without_aranges),
-		cmocka_unit_test(test_inlined_names),
-		cmocka_unit_test(test_none),
-		cmocka_unit_test(test_cache),
+		cmocka_unit_test(test_like_addr2line), cmocka_unit_test(test_debug_file), cmocka_unit_test(test_without_aranges),
+		cmocka_unit_test(test_inlined_names),  cmocka_unit_test(test_none),       cmocka_unit_test(test_cache),
 		cmocka_unit_test(test_cache_folder),
 	};
 

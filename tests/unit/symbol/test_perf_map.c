@@ -40,13 +40,13 @@ static void test_names(void **state)
 {
 	struct symbol_search *s;
 	const char *path = write_text(state, "map",
-		"1000 20 first version\n"
-		"0x1000 0x10 second version\n"
-		"1050 8 LazyCompile:*work /app/main.js:10\n"
-		"2000 100 outer\n"
-		"2000 10 inner\n"
-		"2000 100 outer again\n"
-		"7fffffff0000 1000 \xc3\xa9t\xc3\xa9\n");
+				      "1000 20 first version\n"
+				      "0x1000 0x10 second version\n"
+				      "1050 8 LazyCompile:*work /app/main.js:10\n"
+				      "2000 100 outer\n"
+				      "2000 10 inner\n"
+				      "2000 100 outer again\n"
+				      "7fffffff0000 1000 \xc3\xa9t\xc3\xa9\n");
 
 	assert_int_equal(search(state, path, geteuid(), &s), 0);
 	expect(s, 0, "second version");
@@ -64,9 +64,9 @@ static void test_nonsense(void **state)
 	struct symbol_search *s;
 	char *long_line = malloc(300000);
 	const char *path = write_text(state, "map",
-		"\n\n  \n1000\n1000 \n1000 10\n1000 10 \n1000 0 empty\nxyz 10 no\n1000 zz no\n-1000 10 no\n"
-		"11111111111111111000 10 too many digits\nffffffffffffffff 10 beyond the end\n"
-		"1000 ffffffffffffffff whole world\n3000 1000 good\n2000 10 no end of line");
+				      "\n\n  \n1000\n1000 \n1000 10\n1000 10 \n1000 0 empty\nxyz 10 no\n1000 zz no\n-1000 10 no\n"
+				      "11111111111111111000 10 too many digits\nffffffffffffffff 10 beyond the end\n"
+				      "1000 ffffffffffffffff whole world\n3000 1000 good\n2000 10 no end of line");
 
 	assert_int_equal(search(state, path, geteuid(), &s), 0);
 	expect(s, 0, NULL);

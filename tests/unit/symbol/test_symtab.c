@@ -21,7 +21,11 @@ static struct elf_file *open_elf(const char *path)
 
 /* nm's view: address, size, name, in order of addresses. */
 struct known {
-	struct { uint64_t address, size; char type; char name[512]; } *list;
+	struct {
+		uint64_t address, size;
+		char type;
+		char name[512];
+	} * list;
 	size_t count;
 };
 
@@ -37,8 +41,8 @@ static struct known nm(void **state, const char *options, const char *path)
 		*end = '\0';
 		if (all.count == cap)
 			all.list = realloc(all.list, (cap = 2 * cap + 64) * sizeof(*all.list));
-		if (sscanf(line, "%llx %llx %c %511s", &address, &size, &type, all.list[all.count].name) != 4 ||
-		    !strchr("tTwWiu", type) || !size)
+		if (sscanf(line, "%llx %llx %c %511s", &address, &size, &type, all.list[all.count].name) != 4 || !strchr("tTwWiu", type) ||
+		    !size)
 			continue;
 		all.list[all.count].address = address;
 		all.list[all.count].size = size;
@@ -65,8 +69,7 @@ static int by_value(const void *a, const void *b)
 }
 
 /* Every `step`th function: its first, middle and last byte get a name nm knows for them. */
-static void compare_with_nm(void **state, struct elf_file *file, struct elf_file *debug, const struct known *all,
-			    size_t step)
+static void compare_with_nm(void **state, struct elf_file *file, struct elf_file *debug, const struct known *all, size_t step)
 {
 	uint64_t *addresses = malloc((3 * all->count + 1) * sizeof(*addresses));
 	struct symbol_search *s;
@@ -125,7 +128,8 @@ static int build(void **state)
 {
 	if (folder_set_up(state) < 0)
 		return -1;
-	return shell(state, "g++ -g -O1 -fno-pie -no-pie -Wl,--build-id -o shapes %s/shapes.cpp && "
+	return shell(state,
+		     "g++ -g -O1 -fno-pie -no-pie -Wl,--build-id -o shapes %s/shapes.cpp && "
 		     "objcopy --only-keep-debug shapes shapes.debug && "
 		     "cp shapes stripped && strip stripped && "
 		     "objcopy --add-gnu-debuglink=shapes.debug stripped linked",
@@ -174,8 +178,7 @@ static void test_what_people_expect(void **state)
 	/* An alias without underscores, an indirect function, local and unnamed ones. */
 	expect(state, file, address_of(state, "shapes", "__internal_name"), "visible_name", SYMBOL_SYMTAB);
 	expect(state, file, address_of(state, "shapes", "chosen"), "chosen", SYMBOL_SYMTAB);
-	expect(state, file, address_of(state, "shapes", "_ZL14local_functionPKc"), "_ZL14local_functionPKc",
-	       SYMBOL_SYMTAB);
+	expect(state, file, address_of(state, "shapes", "_ZL14local_functionPKc"), "_ZL14local_functionPKc", SYMBOL_SYMTAB);
 	/* Labels without sizes reach to what comes next, not over it. */
 	expect(state, file, bare, "bare_label", SYMBOL_SYMTAB);
 	expect(state, file, bare + 4, "bare_label", SYMBOL_SYMTAB);
@@ -211,8 +214,9 @@ static void test_stubs(void **state)
 static struct elf_file *find_debug(void **state, const char *name, const char *folders, int with_build_id)
 {
 	struct elf_file *file = open_elf(in_folder(state, name)), *debug = NULL;
-	struct debug_wanted wanted = { .file = file, .path = in_folder(state, name), .folders = folders,
-				       .root = in_folder(state, "no-such-folder") };
+	struct debug_wanted wanted = {
+		.file = file, .path = in_folder(state, name), .folders = folders, .root = in_folder(state, "no-such-folder")
+	};
 
 	wanted.build_id_size = elf_file_build_id(file, &wanted.build_id);
 	assert_int_equal(wanted.build_id_size != 0, with_build_id);
@@ -246,8 +250,9 @@ static void test_debug_files(void **state)
 	expect_debug(state, "linked", NULL);
 	/* By build-id, under a folder. */
 	assert_int_equal(shell(state, "id=$(readelf -n shapes | sed -n 's/.*Build ID: //p') && "
-			       "mkdir -p d/.build-id/$(echo $id | cut -c1-2) && "
-			       "cp shapes.debug d/.build-id/$(echo $id | cut -c1-2)/$(echo $id | cut -c3-).debug"), 0);
+				      "mkdir -p d/.build-id/$(echo $id | cut -c1-2) && "
+				      "cp shapes.debug d/.build-id/$(echo $id | cut -c1-2)/$(echo $id | cut -c3-).debug"),
+			 0);
 	snprintf(folders, sizeof(folders), "/nowhere:%s", in_folder(state, "d"));
 	expect_debug(state, "stripped", folders);
 	/* In a folder, whatever the name: the build-id decides. */
@@ -260,12 +265,14 @@ static void test_wrong_debug_files(void **state)
 {
 	struct elf_file *debug;
 
-	assert_int_equal(shell(state, "mkdir -p w && g++ -g -O2 -Wl,--build-id -o other %s/shapes.cpp && "
+	assert_int_equal(shell(state,
+			       "mkdir -p w && g++ -g -O2 -Wl,--build-id -o other %s/shapes.cpp && "
 			       "cp other w/stripped.debug && "
 			       "g++ -g -O1 -Wl,--build-id=none -o plain %s/shapes.cpp && "
 			       "objcopy --only-keep-debug plain plain.debug && strip plain && "
 			       "objcopy --add-gnu-debuglink=plain.debug plain plain.linked",
-			       PROGRAMS_FOLDER, PROGRAMS_FOLDER), 0);
+			       PROGRAMS_FOLDER, PROGRAMS_FOLDER),
+			 0);
 	assert_null(find_debug(state, "stripped", in_folder(state, "w"), 1));
 	debug = find_debug(state, "plain.linked", NULL, 0);
 	assert_non_null(debug);
@@ -286,16 +293,18 @@ static void test_minidebug(void **state)
 		return;
 	}
 	assert_int_equal(shell(state, "cp shapes mini.debug && strip --strip-debug --remove-section .comment mini.debug && "
-			       "objcopy --only-keep-debug mini.debug mini.small && "
-			       "xz -k mini.small && cp stripped mini && "
-			       "objcopy --add-section .gnu_debugdata=mini.small.xz mini"), 0);
+				      "objcopy --only-keep-debug mini.debug mini.small && "
+				      "xz -k mini.small && cp stripped mini && "
+				      "objcopy --add-section .gnu_debugdata=mini.small.xz mini"),
+			 0);
 	file = open_elf(in_folder(state, "mini"));
 	assert_string_equal(name_of(file, NULL, address, &match), "_ZL14local_functionPKc");
 	assert_int_equal(match.source, SYMBOL_MINIDEBUG);
 	elf_file_close(file);
 	/* Cut short: an error, and no more. */
 	assert_int_equal(shell(state, "head -c 500 mini.small.xz > cut.xz && cp stripped cut && "
-			       "objcopy --add-section .gnu_debugdata=cut.xz cut"), 0);
+				      "objcopy --add-section .gnu_debugdata=cut.xz cut"),
+			 0);
 	file = open_elf(in_folder(state, "cut"));
 	struct symbol_search *s;
 	struct error err;
@@ -310,7 +319,8 @@ static void test_minidebug(void **state)
 /* Every byte of the headers and tables changed in turn: an error or a name, nothing worse. */
 static void test_damaged(void **state)
 {
-	char *bytes, *text = shell_output(state, "readelf -SW shapes | sed -n 's/.*\\] \\.symtab *SYMTAB *[0-9a-f]* \\([0-9a-f]*\\) .*/\\1/p'");
+	char *bytes,
+		*text = shell_output(state, "readelf -SW shapes | sed -n 's/.*\\] \\.symtab *SYMTAB *[0-9a-f]* \\([0-9a-f]*\\) .*/\\1/p'");
 	size_t size, table = strtoull(text, NULL, 16);
 	uint64_t addresses[64], main_at = address_of(state, "shapes", "main");
 	FILE *f = fopen(in_folder(state, "shapes"), "r");

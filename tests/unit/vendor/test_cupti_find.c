@@ -208,11 +208,13 @@ static void test_refused(void **state)
 
 int main(void)
 {
+	/* clang-format off */
 	const struct CMUnitTest tests[] = {
 		TEST(test_nothing), TEST(test_given), TEST(test_order), TEST(test_conda_and_home),
 		TEST(test_long_paths), TEST(test_many_places),
 		cmocka_unit_test(test_load), cmocka_unit_test(test_refused),
 	};
+	/* clang-format on */
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

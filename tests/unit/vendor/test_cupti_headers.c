@@ -56,8 +56,7 @@ SAME_NUMBER(CUPTI_OBJECT_THREAD, CUPTI_ACTIVITY_OBJECT_THREAD);
 SAME_NUMBER(CUPTI_NO_VALUE, CUPTI_SYNCHRONIZATION_INVALID_VALUE);
 SAME_NUMBER(CUPTI_NO_VALUE, CUPTI_INVALID_STREAM_ID);
 
-#define SAME_COUNTER(ours, theirs) \
-	SAME_NUMBER(CUPTI_UNIFIED_##ours, CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_##theirs)
+#define SAME_COUNTER(ours, theirs) SAME_NUMBER(CUPTI_UNIFIED_##ours, CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_##theirs)
 SAME_COUNTER(HTOD, BYTES_TRANSFER_HTOD);
 SAME_COUNTER(DTOH, BYTES_TRANSFER_DTOH);
 SAME_COUNTER(CPU_FAULT, CPU_PAGE_FAULT_COUNT);
@@ -92,56 +91,55 @@ SAME_RESOURCE(GRAPH_NODE_CLONED, GRAPHNODE_CLONED);
 
 #define SIZE_OF(type, member) sizeof(((type *)0)->member)
 /* The same place and size of a field. */
-#define SAME(ours, field, theirs, member)                                                              \
-	_Static_assert(offsetof(struct ours, field) == offsetof(theirs, member), #theirs "." #member);   \
+#define SAME(ours, field, theirs, member) \
+	_Static_assert(offsetof(struct ours, field) == offsetof(theirs, member), #theirs "." #member); \
 	_Static_assert(SIZE_OF(struct ours, field) == SIZE_OF(theirs, member), #theirs "." #member)
 /* Ours is as long as theirs. */
 #define WHOLE(ours, theirs) _Static_assert(sizeof(struct ours) == sizeof(theirs), #theirs)
 /* Ours has no more than theirs. */
 #define PREFIX(ours, theirs) _Static_assert(sizeof(struct ours) <= sizeof(theirs), #theirs)
 /* An older generation has ours up to this field. */
-#define ENDS(ours, field, theirs) \
-	_Static_assert(offsetof(struct ours, field) <= sizeof(theirs), #theirs " before " #field)
+#define ENDS(ours, field, theirs) _Static_assert(offsetof(struct ours, field) <= sizeof(theirs), #theirs " before " #field)
 
-#define KERNEL_SINCE_11_8(T)                                  \
-	SAME(cupti_kernel, kind, T, kind);                       \
-	SAME(cupti_kernel, cache_config, T, cacheConfig);        \
+#define KERNEL_SINCE_11_8(T) \
+	SAME(cupti_kernel, kind, T, kind); \
+	SAME(cupti_kernel, cache_config, T, cacheConfig); \
 	SAME(cupti_kernel, shared_config, T, sharedMemoryConfig); \
-	SAME(cupti_kernel, registers, T, registersPerThread);    \
-	SAME(cupti_kernel, start, T, start);                     \
-	SAME(cupti_kernel, end, T, end);                         \
-	SAME(cupti_kernel, device, T, deviceId);                 \
-	SAME(cupti_kernel, context, T, contextId);               \
-	SAME(cupti_kernel, stream, T, streamId);                 \
-	SAME(cupti_kernel, grid[0], T, gridX);                   \
-	SAME(cupti_kernel, grid[1], T, gridY);                   \
-	SAME(cupti_kernel, grid[2], T, gridZ);                   \
-	SAME(cupti_kernel, block[0], T, blockX);                 \
-	SAME(cupti_kernel, block[1], T, blockY);                 \
-	SAME(cupti_kernel, block[2], T, blockZ);                 \
+	SAME(cupti_kernel, registers, T, registersPerThread); \
+	SAME(cupti_kernel, start, T, start); \
+	SAME(cupti_kernel, end, T, end); \
+	SAME(cupti_kernel, device, T, deviceId); \
+	SAME(cupti_kernel, context, T, contextId); \
+	SAME(cupti_kernel, stream, T, streamId); \
+	SAME(cupti_kernel, grid[0], T, gridX); \
+	SAME(cupti_kernel, grid[1], T, gridY); \
+	SAME(cupti_kernel, grid[2], T, gridZ); \
+	SAME(cupti_kernel, block[0], T, blockX); \
+	SAME(cupti_kernel, block[1], T, blockY); \
+	SAME(cupti_kernel, block[2], T, blockZ); \
 	SAME(cupti_kernel, static_shared, T, staticSharedMemory); \
 	SAME(cupti_kernel, dynamic_shared, T, dynamicSharedMemory); \
 	SAME(cupti_kernel, local_per_thread, T, localMemoryPerThread); \
-	SAME(cupti_kernel, correlation, T, correlationId);       \
-	SAME(cupti_kernel, grid_id, T, gridId);                  \
-	SAME(cupti_kernel, name, T, name);                       \
-	SAME(cupti_kernel, queued, T, queued);                   \
-	SAME(cupti_kernel, submitted, T, submitted);             \
-	SAME(cupti_kernel, launch_type, T, launchType);          \
+	SAME(cupti_kernel, correlation, T, correlationId); \
+	SAME(cupti_kernel, grid_id, T, gridId); \
+	SAME(cupti_kernel, name, T, name); \
+	SAME(cupti_kernel, queued, T, queued); \
+	SAME(cupti_kernel, submitted, T, submitted); \
+	SAME(cupti_kernel, launch_type, T, launchType); \
 	SAME(cupti_kernel, carveout_requested, T, isSharedMemoryCarveoutRequested); \
 	SAME(cupti_kernel, carveout, T, sharedMemoryCarveoutRequested); \
 	SAME(cupti_kernel, shared_executed, T, sharedMemoryExecuted); \
-	SAME(cupti_kernel, graph_node, T, graphNodeId);          \
-	SAME(cupti_kernel, shared_limit, T, shmemLimitConfig);   \
-	SAME(cupti_kernel, graph, T, graphId);                   \
-	SAME(cupti_kernel, channel, T, channelID);               \
-	SAME(cupti_kernel, channel_type, T, channelType);        \
-	SAME(cupti_kernel, cluster[0], T, clusterX);             \
-	SAME(cupti_kernel, cluster[1], T, clusterY);             \
-	SAME(cupti_kernel, cluster[2], T, clusterZ);             \
+	SAME(cupti_kernel, graph_node, T, graphNodeId); \
+	SAME(cupti_kernel, shared_limit, T, shmemLimitConfig); \
+	SAME(cupti_kernel, graph, T, graphId); \
+	SAME(cupti_kernel, channel, T, channelID); \
+	SAME(cupti_kernel, channel_type, T, channelType); \
+	SAME(cupti_kernel, cluster[0], T, clusterX); \
+	SAME(cupti_kernel, cluster[1], T, clusterY); \
+	SAME(cupti_kernel, cluster[2], T, clusterZ); \
 	SAME(cupti_kernel, cluster_policy, T, clusterSchedulingPolicy); \
 	SAME(cupti_kernel, local_total, T, localMemoryTotal_v2)
-#define KERNEL_SINCE_12_0(T)                                             \
+#define KERNEL_SINCE_12_0(T) \
 	SAME(cupti_kernel, cluster_potential, T, maxPotentialClusterSize); \
 	SAME(cupti_kernel, cluster_active, T, maxActiveClusters)
 KERNEL_SINCE_11_8(CUpti_ActivityKernel8);
@@ -154,22 +152,22 @@ ENDS(cupti_kernel, from_device, CUpti_ActivityKernel9);
 SAME(cupti_kernel, from_device, CUpti_ActivityKernel10, isDeviceLaunched);
 WHOLE(cupti_kernel, CUpti_ActivityKernel10);
 
-#define COPY(ours, T)                              \
-	SAME(ours, kind, T, kind);                   \
-	SAME(ours, copy_kind, T, copyKind);          \
-	SAME(ours, source_kind, T, srcKind);         \
-	SAME(ours, target_kind, T, dstKind);         \
-	SAME(ours, flags, T, flags);                 \
-	SAME(ours, bytes, T, bytes);                 \
-	SAME(ours, start, T, start);                 \
-	SAME(ours, end, T, end);                     \
-	SAME(ours, device, T, deviceId);             \
-	SAME(ours, context, T, contextId);           \
-	SAME(ours, stream, T, streamId);             \
-	SAME(ours, correlation, T, correlationId);   \
-	SAME(ours, graph_node, T, graphNodeId);      \
-	SAME(ours, graph, T, graphId);               \
-	SAME(ours, channel, T, channelID);           \
+#define COPY(ours, T) \
+	SAME(ours, kind, T, kind); \
+	SAME(ours, copy_kind, T, copyKind); \
+	SAME(ours, source_kind, T, srcKind); \
+	SAME(ours, target_kind, T, dstKind); \
+	SAME(ours, flags, T, flags); \
+	SAME(ours, bytes, T, bytes); \
+	SAME(ours, start, T, start); \
+	SAME(ours, end, T, end); \
+	SAME(ours, device, T, deviceId); \
+	SAME(ours, context, T, contextId); \
+	SAME(ours, stream, T, streamId); \
+	SAME(ours, correlation, T, correlationId); \
+	SAME(ours, graph_node, T, graphNodeId); \
+	SAME(ours, graph, T, graphId); \
+	SAME(ours, channel, T, channelID); \
 	SAME(ours, channel_type, T, channelType)
 COPY(cupti_memcpy, CUpti_ActivityMemcpy5);
 COPY(cupti_memcpy, CUpti_ActivityMemcpy6);
@@ -211,14 +209,14 @@ SAME(cupti_api, correlation, CUpti_ActivityAPI, correlationId);
 SAME(cupti_api, result, CUpti_ActivityAPI, returnValue);
 WHOLE(cupti_api, CUpti_ActivityAPI);
 
-#define SYNC_SINCE_11_8(T)                                \
-	SAME(cupti_synchronization, kind, T, kind);         \
-	SAME(cupti_synchronization, type, T, type);         \
-	SAME(cupti_synchronization, start, T, start);       \
-	SAME(cupti_synchronization, end, T, end);           \
+#define SYNC_SINCE_11_8(T) \
+	SAME(cupti_synchronization, kind, T, kind); \
+	SAME(cupti_synchronization, type, T, type); \
+	SAME(cupti_synchronization, start, T, start); \
+	SAME(cupti_synchronization, end, T, end); \
 	SAME(cupti_synchronization, correlation, T, correlationId); \
 	SAME(cupti_synchronization, context, T, contextId); \
-	SAME(cupti_synchronization, stream, T, streamId);   \
+	SAME(cupti_synchronization, stream, T, streamId); \
 	SAME(cupti_synchronization, event, T, cudaEventId)
 SYNC_SINCE_11_8(CUpti_ActivitySynchronization);
 SYNC_SINCE_11_8(CUpti_ActivitySynchronization2);
@@ -227,11 +225,11 @@ SAME(cupti_synchronization, event_sync, CUpti_ActivitySynchronization2, cudaEven
 SAME(cupti_synchronization, result, CUpti_ActivitySynchronization2, returnValue);
 WHOLE(cupti_synchronization, CUpti_ActivitySynchronization2);
 
-#define EVENT_SINCE_11_8(T)                          \
-	SAME(cupti_cuda_event, kind, T, kind);         \
+#define EVENT_SINCE_11_8(T) \
+	SAME(cupti_cuda_event, kind, T, kind); \
 	SAME(cupti_cuda_event, correlation, T, correlationId); \
 	SAME(cupti_cuda_event, context, T, contextId); \
-	SAME(cupti_cuda_event, stream, T, streamId);   \
+	SAME(cupti_cuda_event, stream, T, streamId); \
 	SAME(cupti_cuda_event, event, T, eventId)
 EVENT_SINCE_11_8(CUpti_ActivityCudaEvent);
 EVENT_SINCE_11_8(CUpti_ActivityCudaEvent2);
@@ -241,13 +239,13 @@ SAME(cupti_cuda_event, device_time, CUpti_ActivityCudaEvent2, deviceTimestamp);
 SAME(cupti_cuda_event, event_sync, CUpti_ActivityCudaEvent2, cudaEventSyncId);
 WHOLE(cupti_cuda_event, CUpti_ActivityCudaEvent2);
 
-#define OVERHEAD_SINCE_11_8(T)                              \
-	SAME(cupti_overhead, kind, T, kind);                  \
+#define OVERHEAD_SINCE_11_8(T) \
+	SAME(cupti_overhead, kind, T, kind); \
 	SAME(cupti_overhead, overhead_kind, T, overheadKind); \
-	SAME(cupti_overhead, object_kind, T, objectKind);     \
-	SAME(cupti_overhead, object, T, objectId);            \
+	SAME(cupti_overhead, object_kind, T, objectKind); \
+	SAME(cupti_overhead, object, T, objectId); \
 	SAME(cupti_overhead, object[1], T, objectId.pt.threadId); \
-	SAME(cupti_overhead, start, T, start);                \
+	SAME(cupti_overhead, start, T, start); \
 	SAME(cupti_overhead, end, T, end)
 OVERHEAD_SINCE_11_8(CUpti_ActivityOverhead);
 OVERHEAD_SINCE_11_8(CUpti_ActivityOverhead2);
@@ -258,22 +256,22 @@ SAME(cupti_overhead, correlation, CUpti_ActivityOverhead3, correlationId);
 WHOLE(cupti_overhead, CUpti_ActivityOverhead2);
 PREFIX(cupti_overhead, CUpti_ActivityOverhead3);
 
-#define MEMORY(T)                                               \
-	SAME(cupti_memory, kind, T, kind);                         \
-	SAME(cupti_memory, operation, T, memoryOperationType);     \
-	SAME(cupti_memory, memory_kind, T, memoryKind);            \
-	SAME(cupti_memory, correlation, T, correlationId);         \
-	SAME(cupti_memory, address, T, address);                   \
-	SAME(cupti_memory, bytes, T, bytes);                       \
-	SAME(cupti_memory, time, T, timestamp);                    \
-	SAME(cupti_memory, pc, T, PC);                             \
-	SAME(cupti_memory, device, T, deviceId);                   \
-	SAME(cupti_memory, context, T, contextId);                 \
-	SAME(cupti_memory, stream, T, streamId);                   \
-	SAME(cupti_memory, name, T, name);                         \
-	SAME(cupti_memory, async, T, isAsync);                     \
+#define MEMORY(T) \
+	SAME(cupti_memory, kind, T, kind); \
+	SAME(cupti_memory, operation, T, memoryOperationType); \
+	SAME(cupti_memory, memory_kind, T, memoryKind); \
+	SAME(cupti_memory, correlation, T, correlationId); \
+	SAME(cupti_memory, address, T, address); \
+	SAME(cupti_memory, bytes, T, bytes); \
+	SAME(cupti_memory, time, T, timestamp); \
+	SAME(cupti_memory, pc, T, PC); \
+	SAME(cupti_memory, device, T, deviceId); \
+	SAME(cupti_memory, context, T, contextId); \
+	SAME(cupti_memory, stream, T, streamId); \
+	SAME(cupti_memory, name, T, name); \
+	SAME(cupti_memory, async, T, isAsync); \
 	SAME(cupti_memory, pool_type, T, memoryPoolConfig.memoryPoolType); \
-	SAME(cupti_memory, pool, T, memoryPoolConfig.address);     \
+	SAME(cupti_memory, pool, T, memoryPoolConfig.address); \
 	SAME(cupti_memory, pool_threshold, T, memoryPoolConfig.releaseThreshold); \
 	SAME(cupti_memory, pool_size, T, memoryPoolConfig.pool.size); \
 	SAME(cupti_memory, pool_used, T, memoryPoolConfig.utilizedSize); \
@@ -281,33 +279,33 @@ PREFIX(cupti_overhead, CUpti_ActivityOverhead3);
 MEMORY(CUpti_ActivityMemory3);
 MEMORY(CUpti_ActivityMemory4);
 
-#define POOL(T)                                                 \
-	SAME(cupti_memory_pool, kind, T, kind);                    \
+#define POOL(T) \
+	SAME(cupti_memory_pool, kind, T, kind); \
 	SAME(cupti_memory_pool, operation, T, memoryPoolOperationType); \
-	SAME(cupti_memory_pool, type, T, memoryPoolType);          \
-	SAME(cupti_memory_pool, correlation, T, correlationId);    \
-	SAME(cupti_memory_pool, device, T, deviceId);              \
-	SAME(cupti_memory_pool, keep, T, minBytesToKeep);          \
-	SAME(cupti_memory_pool, address, T, address);              \
-	SAME(cupti_memory_pool, size, T, size);                    \
-	SAME(cupti_memory_pool, threshold, T, releaseThreshold);   \
-	SAME(cupti_memory_pool, time, T, timestamp);               \
-	SAME(cupti_memory_pool, used, T, utilizedSize);            \
+	SAME(cupti_memory_pool, type, T, memoryPoolType); \
+	SAME(cupti_memory_pool, correlation, T, correlationId); \
+	SAME(cupti_memory_pool, device, T, deviceId); \
+	SAME(cupti_memory_pool, keep, T, minBytesToKeep); \
+	SAME(cupti_memory_pool, address, T, address); \
+	SAME(cupti_memory_pool, size, T, size); \
+	SAME(cupti_memory_pool, threshold, T, releaseThreshold); \
+	SAME(cupti_memory_pool, time, T, timestamp); \
+	SAME(cupti_memory_pool, used, T, utilizedSize); \
 	PREFIX(cupti_memory_pool, T)
 POOL(CUpti_ActivityMemoryPool2);
 POOL(CUpti_ActivityMemoryPool3);
 
-#define UNIFIED(T)                                       \
-	SAME(cupti_unified, kind, T, kind);                \
+#define UNIFIED(T) \
+	SAME(cupti_unified, kind, T, kind); \
 	SAME(cupti_unified, counter_kind, T, counterKind); \
-	SAME(cupti_unified, value, T, value);              \
-	SAME(cupti_unified, start, T, start);              \
-	SAME(cupti_unified, end, T, end);                  \
-	SAME(cupti_unified, address, T, address);          \
-	SAME(cupti_unified, source, T, srcId);             \
-	SAME(cupti_unified, target, T, dstId);             \
-	SAME(cupti_unified, stream, T, streamId);          \
-	SAME(cupti_unified, flags, T, flags);              \
+	SAME(cupti_unified, value, T, value); \
+	SAME(cupti_unified, start, T, start); \
+	SAME(cupti_unified, end, T, end); \
+	SAME(cupti_unified, address, T, address); \
+	SAME(cupti_unified, source, T, srcId); \
+	SAME(cupti_unified, target, T, dstId); \
+	SAME(cupti_unified, stream, T, streamId); \
+	SAME(cupti_unified, flags, T, flags); \
 	PREFIX(cupti_unified, T)
 UNIFIED(CUpti_ActivityUnifiedMemoryCounter2);
 UNIFIED(CUpti_ActivityUnifiedMemoryCounter3);
@@ -317,29 +315,29 @@ SAME(cupti_unified_config, device, CUpti_ActivityUnifiedMemoryCounterConfig, dev
 SAME(cupti_unified_config, enable, CUpti_ActivityUnifiedMemoryCounterConfig, enable);
 WHOLE(cupti_unified_config, CUpti_ActivityUnifiedMemoryCounterConfig);
 
-#define GRAPH(T)                                         \
-	SAME(cupti_graph_trace, kind, T, kind);            \
+#define GRAPH(T) \
+	SAME(cupti_graph_trace, kind, T, kind); \
 	SAME(cupti_graph_trace, correlation, T, correlationId); \
-	SAME(cupti_graph_trace, start, T, start);          \
-	SAME(cupti_graph_trace, end, T, end);              \
-	SAME(cupti_graph_trace, device, T, deviceId);      \
-	SAME(cupti_graph_trace, graph, T, graphId);        \
-	SAME(cupti_graph_trace, context, T, contextId);    \
-	SAME(cupti_graph_trace, stream, T, streamId);      \
+	SAME(cupti_graph_trace, start, T, start); \
+	SAME(cupti_graph_trace, end, T, end); \
+	SAME(cupti_graph_trace, device, T, deviceId); \
+	SAME(cupti_graph_trace, graph, T, graphId); \
+	SAME(cupti_graph_trace, context, T, contextId); \
+	SAME(cupti_graph_trace, stream, T, streamId); \
 	PREFIX(cupti_graph_trace, T)
 GRAPH(CUpti_ActivityGraphTrace);
 GRAPH(CUpti_ActivityGraphTrace2);
 
-#define JIT_SINCE_11_8(T)                            \
-	SAME(cupti_jit, kind, T, kind);                \
-	SAME(cupti_jit, entry, T, jitEntryType);       \
+#define JIT_SINCE_11_8(T) \
+	SAME(cupti_jit, kind, T, kind); \
+	SAME(cupti_jit, entry, T, jitEntryType); \
 	SAME(cupti_jit, operation, T, jitOperationType); \
-	SAME(cupti_jit, device, T, deviceId);          \
-	SAME(cupti_jit, start, T, start);              \
-	SAME(cupti_jit, end, T, end);                  \
+	SAME(cupti_jit, device, T, deviceId); \
+	SAME(cupti_jit, start, T, start); \
+	SAME(cupti_jit, end, T, end); \
 	SAME(cupti_jit, correlation, T, correlationId); \
 	SAME(cupti_jit, link, T, jitOperationCorrelationId); \
-	SAME(cupti_jit, size, T, cacheSize);           \
+	SAME(cupti_jit, size, T, cacheSize); \
 	SAME(cupti_jit, path, T, cachePath)
 JIT_SINCE_11_8(CUpti_ActivityJit);
 JIT_SINCE_11_8(CUpti_ActivityJit2);
@@ -347,18 +345,18 @@ ENDS(cupti_jit, process, CUpti_ActivityJit);
 SAME(cupti_jit, thread, CUpti_ActivityJit2, threadId);
 WHOLE(cupti_jit, CUpti_ActivityJit2);
 
-#define DEVICE(T)                                                  \
-	SAME(cupti_device, kind, T, kind);                            \
-	SAME(cupti_device, flags, T, flags);                          \
-	SAME(cupti_device, bandwidth, T, globalMemoryBandwidth);      \
-	SAME(cupti_device, memory, T, globalMemorySize);              \
-	SAME(cupti_device, constant_memory, T, constantMemorySize);   \
-	SAME(cupti_device, l2, T, l2CacheSize);                       \
-	SAME(cupti_device, threads_per_warp, T, numThreadsPerWarp);   \
-	SAME(cupti_device, clock, T, coreClockRate);                  \
-	SAME(cupti_device, copy_engines, T, numMemcpyEngines);        \
-	SAME(cupti_device, sm_count, T, numMultiprocessors);          \
-	SAME(cupti_device, max_ipc, T, maxIPC);                       \
+#define DEVICE(T) \
+	SAME(cupti_device, kind, T, kind); \
+	SAME(cupti_device, flags, T, flags); \
+	SAME(cupti_device, bandwidth, T, globalMemoryBandwidth); \
+	SAME(cupti_device, memory, T, globalMemorySize); \
+	SAME(cupti_device, constant_memory, T, constantMemorySize); \
+	SAME(cupti_device, l2, T, l2CacheSize); \
+	SAME(cupti_device, threads_per_warp, T, numThreadsPerWarp); \
+	SAME(cupti_device, clock, T, coreClockRate); \
+	SAME(cupti_device, copy_engines, T, numMemcpyEngines); \
+	SAME(cupti_device, sm_count, T, numMultiprocessors); \
+	SAME(cupti_device, max_ipc, T, maxIPC); \
 	SAME(cupti_device, warps_per_sm, T, maxWarpsPerMultiprocessor); \
 	SAME(cupti_device, blocks_per_sm, T, maxBlocksPerMultiprocessor); \
 	SAME(cupti_device, shared_per_sm, T, maxSharedMemoryPerMultiprocessor); \
@@ -366,35 +364,35 @@ WHOLE(cupti_jit, CUpti_ActivityJit2);
 	SAME(cupti_device, registers_per_block, T, maxRegistersPerBlock); \
 	SAME(cupti_device, shared_per_block, T, maxSharedMemoryPerBlock); \
 	SAME(cupti_device, threads_per_block, T, maxThreadsPerBlock); \
-	SAME(cupti_device, block[0], T, maxBlockDimX);                \
-	SAME(cupti_device, block[1], T, maxBlockDimY);                \
-	SAME(cupti_device, block[2], T, maxBlockDimZ);                \
-	SAME(cupti_device, grid[0], T, maxGridDimX);                  \
-	SAME(cupti_device, grid[1], T, maxGridDimY);                  \
-	SAME(cupti_device, grid[2], T, maxGridDimZ);                  \
-	SAME(cupti_device, major, T, computeCapabilityMajor);         \
-	SAME(cupti_device, minor, T, computeCapabilityMinor);         \
-	SAME(cupti_device, id, T, id);                                \
-	SAME(cupti_device, ecc, T, eccEnabled);                       \
-	SAME(cupti_device, uuid, T, uuid);                            \
-	SAME(cupti_device, name, T, name);                            \
-	SAME(cupti_device, visible, T, isCudaVisible);                \
-	SAME(cupti_device, mig, T, isMigEnabled);                     \
-	SAME(cupti_device, gpu_instance, T, gpuInstanceId);           \
-	SAME(cupti_device, compute_instance, T, computeInstanceId);   \
-	SAME(cupti_device, mig_uuid, T, migUuid);                     \
+	SAME(cupti_device, block[0], T, maxBlockDimX); \
+	SAME(cupti_device, block[1], T, maxBlockDimY); \
+	SAME(cupti_device, block[2], T, maxBlockDimZ); \
+	SAME(cupti_device, grid[0], T, maxGridDimX); \
+	SAME(cupti_device, grid[1], T, maxGridDimY); \
+	SAME(cupti_device, grid[2], T, maxGridDimZ); \
+	SAME(cupti_device, major, T, computeCapabilityMajor); \
+	SAME(cupti_device, minor, T, computeCapabilityMinor); \
+	SAME(cupti_device, id, T, id); \
+	SAME(cupti_device, ecc, T, eccEnabled); \
+	SAME(cupti_device, uuid, T, uuid); \
+	SAME(cupti_device, name, T, name); \
+	SAME(cupti_device, visible, T, isCudaVisible); \
+	SAME(cupti_device, mig, T, isMigEnabled); \
+	SAME(cupti_device, gpu_instance, T, gpuInstanceId); \
+	SAME(cupti_device, compute_instance, T, computeInstanceId); \
+	SAME(cupti_device, mig_uuid, T, migUuid); \
 	PREFIX(cupti_device, T)
 DEVICE(CUpti_ActivityDevice4);
 DEVICE(CUpti_ActivityDevice5);
 
-#define CONTEXT_SINCE_11_8(T)                         \
-	SAME(cupti_context, kind, T, kind);             \
-	SAME(cupti_context, context, T, contextId);     \
-	SAME(cupti_context, device, T, deviceId);       \
+#define CONTEXT_SINCE_11_8(T) \
+	SAME(cupti_context, kind, T, kind); \
+	SAME(cupti_context, context, T, contextId); \
+	SAME(cupti_context, device, T, deviceId); \
 	SAME(cupti_context, null_stream, T, nullStreamId)
-#define CONTEXT_SINCE_12_4(T)                         \
+#define CONTEXT_SINCE_12_4(T) \
 	SAME(cupti_context, parent, T, parentContextId); \
-	SAME(cupti_context, green, T, isGreenContext);  \
+	SAME(cupti_context, green, T, isGreenContext); \
 	SAME(cupti_context, sm_count, T, numMultiprocessors); \
 	PREFIX(cupti_context, T)
 CONTEXT_SINCE_11_8(CUpti_ActivityContext);
@@ -446,10 +444,10 @@ static void records_only_grow(void **state)
 	uint32_t versions[CUPTI_KINDS] = { 0 };
 
 	(void)state;
-#define GROWS(kind, size, version)                                  \
-	assert_true((size) > sizes[CUPTI_KIND_##kind]);               \
+#define GROWS(kind, size, version) \
+	assert_true((size) > sizes[CUPTI_KIND_##kind]); \
 	assert_true((uint32_t)(version) > versions[CUPTI_KIND_##kind]); \
-	sizes[CUPTI_KIND_##kind] = (size);                            \
+	sizes[CUPTI_KIND_##kind] = (size); \
 	versions[CUPTI_KIND_##kind] = (version);
 #define CUPTI_ACTIVITY_RECORD(kind, structure, version, field) GROWS(kind, offsetof(struct structure, field), version)
 #define CUPTI_ACTIVITY_WHOLE(kind, structure, version) GROWS(kind, sizeof(struct structure), version)

@@ -17,16 +17,16 @@
 #define FD 900
 
 static struct {
-	uint32_t refuse;        /* this class or command, */
-	uint32_t status;        /* with this; 0: the call itself fails */
+	uint32_t refuse; /* this class or command, */
+	uint32_t status; /* with this; 0: the call itself fails */
 	uint32_t reason;
-	uint32_t on_flush;      /* records that a flush writes */
+	uint32_t on_flush; /* records that a flush writes */
 	int enabled;
 	int maps;
-	int mapped;             /* that many are */
+	int mapped; /* that many are */
 	uint64_t sizes[4];
 	uint16_t sequence;
-	uint32_t header[1024];  /* a page */
+	uint32_t header[1024]; /* a page */
 	_Alignas(8) uint8_t records[RECORDS][32];
 } driver;
 
@@ -199,7 +199,7 @@ static void reads(void **state)
 	assert_int_equal(nvidia_switches_read(&s, found, 8, &lost), 0);
 	write_record(2, 6, 11, 1000, 500);
 	write_record(2, 7, 11, 1000, 600);
-	write_record(134, 5, 12, 0, 700);            /* the first version, in full detail */
+	write_record(134, 5, 12, 0, 700); /* the first version, in full detail */
 	write_record(134, 3, 0xffffffff, 0xffffffff, 800);
 	assert_int_equal(nvidia_switches_read(&s, found, 8, &lost), 4);
 	assert_int_equal(found[0].time, 500);
@@ -212,7 +212,7 @@ static void reads(void **state)
 	assert_int_equal(found[2].pid, 0);
 	assert_int_equal(found[3].begins, 0);
 	assert_int_equal(found[3].pid, NVIDIA_SWITCH_NOT_TOLD);
-	assert_int_equal(driver.header[0], 4);       /* the driver has room again */
+	assert_int_equal(driver.header[0], 4); /* the driver has room again */
 	assert_int_equal(lost, 0);
 	nvidia_switches_close(&s);
 	assert_int_equal(driver.mapped, 0);
@@ -244,14 +244,14 @@ static void losses(void **state)
 	(void)state;
 	opened(&s);
 	driver.sequence = 65534;
-	write_record(2, 6, 1, 1, 1);                 /* 65534 */
-	driver.sequence += 2;                        /* 65535 and 0 are missing */
+	write_record(2, 6, 1, 1, 1); /* 65534 */
+	driver.sequence += 2;        /* 65535 and 0 are missing */
 	write_record(2, 7, 1, 1, 2);
 	assert_int_equal(nvidia_switches_read(&s, found, 8, &lost), 2);
 	assert_int_equal(lost, 2);
 	nvidia_switches_enable(&s, 0);
 	nvidia_switches_enable(&s, 1);
-	driver.sequence += 100;                      /* nobody listened meanwhile */
+	driver.sequence += 100; /* nobody listened meanwhile */
 	write_record(2, 6, 1, 1, 3);
 	assert_int_equal(nvidia_switches_read(&s, found, 8, &lost), 1);
 	assert_int_equal(lost, 2);
@@ -267,17 +267,17 @@ static void nonsense(void **state)
 
 	(void)state;
 	opened(&s);
-	write_record(0, 6, 1, 1, 1);                 /* no type */
-	write_record(4, 6, 1, 1, 1);                 /* another's */
-	write_record(2, 0xff, 1, 1, 1);              /* no time */
+	write_record(0, 6, 1, 1, 1);    /* no type */
+	write_record(4, 6, 1, 1, 1);    /* another's */
+	write_record(2, 0xff, 1, 1, 1); /* no time */
 	write_record(2, 10, 1, 1, 1);
 	assert_int_equal(nvidia_switches_read(&s, found, 8, &lost), 0);
-	assert_int_equal(driver.header[0], 4);       /* passed over, not read again */
+	assert_int_equal(driver.header[0], 4); /* passed over, not read again */
 	driver.header[1] = RECORDS;
 	assert_int_equal(nvidia_switches_read(&s, found, 8, &lost), -EPROTO);
 	driver.header[1] = UINT32_MAX;
 	assert_int_equal(nvidia_switches_read(&s, found, 8, &lost), -EPROTO);
-	driver.header[1] = 3;                        /* behind us: all but one are there, and are looked at once */
+	driver.header[1] = 3; /* behind us: all but one are there, and are looked at once */
 	assert_int_equal(nvidia_switches_read(&s, found, 8, &lost), 0);
 	assert_int_equal(driver.header[0], 3);
 	nvidia_switches_close(&s);
@@ -341,12 +341,9 @@ static void refused_later(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(reads, set_up),
-		cmocka_unit_test_setup(late, set_up),
-		cmocka_unit_test_setup(losses, set_up),
-		cmocka_unit_test_setup(nonsense, set_up),
-		cmocka_unit_test_setup(refusals, set_up),
-		cmocka_unit_test_setup(refused_later, set_up),
+		cmocka_unit_test_setup(reads, set_up),    cmocka_unit_test_setup(late, set_up),
+		cmocka_unit_test_setup(losses, set_up),   cmocka_unit_test_setup(nonsense, set_up),
+		cmocka_unit_test_setup(refusals, set_up), cmocka_unit_test_setup(refused_later, set_up),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -19,12 +19,12 @@
 #endif
 
 #define SAME_NUMBER(ours, theirs) _Static_assert((int)(ours) == (int)(theirs), #theirs)
-#define SAME(ours, our_field, theirs, their_field)                                                \
-	_Static_assert(offsetof(struct ours, our_field) == offsetof(theirs, their_field) &&        \
-			       sizeof(((struct ours *)0)->our_field) == sizeof(((theirs *)0)->their_field), #theirs "." #their_field)
+#define SAME(ours, our_field, theirs, their_field) \
+	_Static_assert(offsetof(struct ours, our_field) == offsetof(theirs, their_field) && \
+			       sizeof(((struct ours *)0)->our_field) == sizeof(((theirs *)0)->their_field), \
+		       #theirs "." #their_field)
 /* CUPTI goes by the size up to the last field. */
-#define SAME_SIZE(ours, last, theirs) \
-	_Static_assert(offsetof(struct ours, last) + sizeof(((struct ours *)0)->last) == (theirs), #theirs)
+#define SAME_SIZE(ours, last, theirs) _Static_assert(offsetof(struct ours, last) + sizeof(((struct ours *)0)->last) == (theirs), #theirs)
 
 #if HAS_SOURCE
 SAME_NUMBER(PC_CONTINUOUS, CUPTI_PC_SAMPLING_COLLECTION_MODE_CONTINUOUS);

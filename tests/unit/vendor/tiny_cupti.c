@@ -13,7 +13,9 @@ int cuptiGetVersion(uint32_t *version)
 	return VERSION ? 0 : 999;
 }
 
+/* clang-format off */
 #define NOTHING(name, ...) int name(__VA_ARGS__) { return 0; }
+/* clang-format on */
 NOTHING(cuptiGetResultString, int result, const char **text)
 NOTHING(cuptiSubscribe, void **subscriber, cupti_callback *callback, void *user)
 NOTHING(cuptiUnsubscribe, void *subscriber)

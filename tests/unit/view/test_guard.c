@@ -11,9 +11,13 @@
 
 static void hosts(void **state)
 {
-	static const char *const ours[] = { "localhost", "localhost:7300", "LOCALHOST:1", "127.0.0.1:7300", "127.1.2.3", "[::1]:80", "[::1]" };
+	static const char *const ours[] = {
+		"localhost", "localhost:7300", "LOCALHOST:1", "127.0.0.1:7300", "127.1.2.3", "[::1]:80", "[::1]"
+	};
+	/* clang-format off */
 	static const char *const others[] = { "", ":", "localhost.evil.example", "evil.example:7300", "127.0.0.1.evil.example", "10.0.0.1:7300",
 					      "[::1", "[]", "[::2]:1", "localhost:1x", "localhost:1:2", "::1", "128.0.0.1", "0.0.0.0" };
+	/* clang-format on */
 	struct guard g;
 
 	assert_int_equal(guard_init(&g, "127.0.0.1"), 0);
@@ -101,8 +105,8 @@ static void keys(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(hosts),  cmocka_unit_test(hosts_of_a_wide_server), cmocka_unit_test(origins),
-		cmocka_unit_test(tokens), cmocka_unit_test(keys),
+		cmocka_unit_test(hosts), cmocka_unit_test(hosts_of_a_wide_server), cmocka_unit_test(origins), cmocka_unit_test(tokens),
+		cmocka_unit_test(keys),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

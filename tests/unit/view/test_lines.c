@@ -235,7 +235,8 @@ static void what_overlaps_is_in_several(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_does_not_overlap_is_in_one_line), cmocka_unit_test(what_overlaps_is_in_several),
+		cmocka_unit_test(what_does_not_overlap_is_in_one_line),
+		cmocka_unit_test(what_overlaps_is_in_several),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -37,7 +37,9 @@ static uint64_t next_random(uint64_t *state)
 }
 
 struct truth {
-	struct span { int64_t start, end; } range[THREADS][2][OPS], work[THREADS][OPS], run[CORES][RUNS];
+	struct span {
+		int64_t start, end;
+	} range[THREADS][2][OPS], work[THREADS][OPS], run[CORES][RUNS];
 	int ranges[THREADS][2];
 	int runs[CORES];
 };
@@ -52,7 +54,8 @@ static void put(struct report_writer *w, enum table_id table, uint32_t track, co
 
 static void describe(struct report_writer *w)
 {
-	int64_t process[] = { 1, 100, 100, 0, 1, 0, 0, 1 }, gpu[] = { 1, 0, 0, 0, 0 }, device[] = { 1, 0, 1 }, context[] = { 1, 1, 1, 0, 7 };
+	int64_t process[] = { 1, 100, 100, 0, 1, 0, 0, 1 }, gpu[] = { 1, 0, 0, 0, 0 }, device[] = { 1, 0, 1 },
+		context[] = { 1, 1, 1, 0, 7 };
 
 	report_append(report_track(w, TABLE_PROCESS, 0), process, 0xff);
 	report_append(report_track(w, TABLE_GPU, 0), gpu, 0x11);
@@ -60,8 +63,10 @@ static void describe(struct report_writer *w)
 	report_append(report_track(w, TABLE_CUDA_CONTEXT, 0), context, 0x1f);
 	for (int t = 0; t < THREADS; t++) {
 		int64_t thread[] = { t + 1, 1, 100 + t, 100 + t }, stream[] = { t + 1, 1, 7 + t, 1, 0 };
-		int64_t tracks[][6] = { { t * 10 + 1, TRACK_NVTX_PUSHPOP, 1, t + 1, 0, 0 }, { t * 10 + 2, TRACK_NVTX_PUSHPOP, 1, t + 1, 0, 1 },
-					{ t * 10 + 3, TRACK_CUDA_API, 1, t + 1, 0, 0 }, { t * 10 + 4, TRACK_GPU_KERNEL, 1, 0, t + 1, 0 },
+		int64_t tracks[][6] = { { t * 10 + 1, TRACK_NVTX_PUSHPOP, 1, t + 1, 0, 0 },
+					{ t * 10 + 2, TRACK_NVTX_PUSHPOP, 1, t + 1, 0, 1 },
+					{ t * 10 + 3, TRACK_CUDA_API, 1, t + 1, 0, 0 },
+					{ t * 10 + 4, TRACK_GPU_KERNEL, 1, 0, t + 1, 0 },
 					{ t * 10 + 5, TRACK_RUN, 1, t + 1, 0, 0 } };
 
 		report_append(report_track(w, TABLE_THREAD, 0), thread, 0xf);
@@ -299,7 +304,9 @@ static void numbers_stay(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(in_one_piece), cmocka_unit_test(in_small_bites), cmocka_unit_test(heat_of_cores),
+		cmocka_unit_test(in_one_piece),
+		cmocka_unit_test(in_small_bites),
+		cmocka_unit_test(heat_of_cores),
 		cmocka_unit_test(numbers_stay),
 	};
 

@@ -32,8 +32,10 @@ static void good(void **state)
 
 static void bad(void **state)
 {
+	/* clang-format off */
 	static const char *const uris[] = { "", "x", "http://localhost/", "/?a=%", "/?a=%4", "/?a=%zz", "/%00", "/?a=%00", "/?a=1&a=2", "/?%61=1&a=2",
 					    "/?a=\x01", "/?1&2&3&4&5&6&7&8&9&10&11&12&13&14&15&16&17" };
+	/* clang-format on */
 	struct params p;
 	struct error err;
 
@@ -83,15 +85,19 @@ static void json(void **state)
 	out_close(&j, ']');
 	out_close(&j, '}');
 	assert_int_equal(j.r, 0);
-	assert_string_equal(buf_cstr(&b), "{\"a\\\"b\":\"x\\\\\\n\\u007f\xc3\xa9\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd"
-					  "\xef\xbf\xbd\xef\xbf\xbd\",\"n\":-5,\"big\":\"9223372036854775807\",\"list\":[0.5,null,true,{}]}");
+	assert_string_equal(buf_cstr(&b),
+			    "{\"a\\\"b\":\"x\\\\\\n\\u007f\xc3\xa9\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd"
+			    "\xef\xbf\xbd\xef\xbf\xbd\",\"n\":-5,\"big\":\"9223372036854775807\",\"list\":[0.5,null,true,{}]}");
 	buf_release(&b);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(good), cmocka_unit_test(bad), cmocka_unit_test(numbers), cmocka_unit_test(json),
+		cmocka_unit_test(good),
+		cmocka_unit_test(bad),
+		cmocka_unit_test(numbers),
+		cmocka_unit_test(json),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

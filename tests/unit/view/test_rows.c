@@ -160,12 +160,14 @@ static void a_track_of_counters_and_slices(void **state)
 /* Everything is asked for; nothing is there to be sorted, copied or looked through. */
 static void nothing_was_recorded(void **state)
 {
+	/* clang-format off */
 	static const char *const answered[] = {
 		"/api/reports", "/api/rows?report=0", "/api/session?report=0", "/api/diagnostics?report=0", "/api/sums?report=0", "/api/tree?report=0",
 		"/api/find?report=0&text=a", "/api/events?report=0", "/api/flame?report=0", "/api/names?report=0&ids=", "/api/kernels?report=0",
 		"/api/counters?report=0&name=a", "/api/groups?report=0&by=kernel", "/api/groups?report=0&by=nvtx", "/api/groups?report=0&by=operator",
 		"/api/groups?report=0&by=kernel&baseline=0", "/api/findings?report=0",
 	};
+	/* clang-format on */
 	struct recording *r = open_report(begin_report());
 	struct view v = { .recordings = &r, .recording_count = 1, .texts = fuzz_texts() };
 	_Atomic bool stop = false;
@@ -186,7 +188,8 @@ static void nothing_was_recorded(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(two_tracks_of_runs_of_one_thread), cmocka_unit_test(a_track_of_counters_and_slices),
+		cmocka_unit_test(two_tracks_of_runs_of_one_thread),
+		cmocka_unit_test(a_track_of_counters_and_slices),
 		cmocka_unit_test(nothing_was_recorded),
 	};
 

@@ -120,7 +120,8 @@ static void compare_tile(const struct tile *t, const struct truth *truth, bool s
 		if (!begins[b] && !busy[b])
 			assert_int_equal(share, 0);
 		if (!summed)
-			assert_int_equal(share, begins[b] || busy[b] ? (wanted < 1 ? 1 : (unsigned)((busy[b] * 255 + width - 1) / width)) : 0);
+			assert_int_equal(share,
+					 begins[b] || busy[b] ? (wanted < 1 ? 1 : (unsigned)((busy[b] * 255 + width - 1) / width)) : 0);
 		assert_true((double)share >= wanted - 1 && (double)share <= wanted + 2);
 	}
 }
@@ -258,9 +259,10 @@ static void plots_at_every_level(void **state)
 					least = (double)values[before] < least ? (double)values[before] : least;
 					most = (double)values[before] > most ? (double)values[before] : most;
 				}
-				carried = !count && before >= 0 && (held ? from <= times[VALUES - 1]
-								   : (b == 0 && times[VALUES - 1] >= t->from) ||
-								     (b == TILE_BUCKETS - 1 && times[VALUES - 1] >= t->to));
+				carried = !count && before >= 0 &&
+					  (held ? from <= times[VALUES - 1] :
+						  (b == 0 && times[VALUES - 1] >= t->from) ||
+							   (b == TILE_BUCKETS - 1 && times[VALUES - 1] >= t->to));
 				if (carried) {
 					least = most = sum = (double)values[before];
 					count = 1;
@@ -297,7 +299,8 @@ static void heat(void **state)
 		for (unsigned b = 0; b < TILE_BUCKETS; b++)
 			sum += t->buckets[b].busy;
 		for (int i = 0; i < EVENTS; i++) {
-			int64_t from = truth->start[i] > t->from ? truth->start[i] : t->from, to = truth->end[i] < t->to ? truth->end[i] : t->to;
+			int64_t from = truth->start[i] > t->from ? truth->start[i] : t->from,
+				to = truth->end[i] < t->to ? truth->end[i] : t->to;
 
 			wanted += to > from ? (uint64_t)(to - from) : 0;
 		}
@@ -363,8 +366,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(exact_at_every_level), cmocka_unit_test(borders_do_not_matter),
-		cmocka_unit_test(plots_at_every_level), cmocka_unit_test(heat), cmocka_unit_test(borders_of_time),
-		cmocka_unit_test(store_is_bounded),
+		cmocka_unit_test(plots_at_every_level), cmocka_unit_test(heat),
+		cmocka_unit_test(borders_of_time),      cmocka_unit_test(store_is_bounded),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -20,8 +20,7 @@ static int check(const struct attach_request *request)
 {
 	if (!request || request->magic != ATTACH_MAGIC || request->version != ATTACH_VERSION)
 		return -EPROTO;
-	if (!is_text(request->session, sizeof(request->session)) ||
-	    !is_text(request->agent_path, sizeof(request->agent_path)) ||
+	if (!is_text(request->session, sizeof(request->session)) || !is_text(request->agent_path, sizeof(request->agent_path)) ||
 	    !is_text(request->cuda_path, sizeof(request->cuda_path)))
 		return -EINVAL;
 	return 0;

@@ -12,7 +12,7 @@
 static const char *const names[VARIABLES] = { "NVTX_INJECTION64_PATH=", "CUDA_INJECTION64_PATH=" };
 
 static struct {
-	char **list;             /* our copy, once there is one */
+	char **list;              /* our copy, once there is one */
 	char *entries[VARIABLES]; /* in use, or hidden by another first letter */
 } environment;
 

@@ -26,8 +26,8 @@
 /* A symbol of ours, by its index. */
 struct own_symbol {
 	uint8_t looked_at;
-	uint8_t only_c_library;  /* 1: nobody else has a function of that name, 2: somebody has; 0: not known yet */
-	void *real;              /* what ours calls; NULL: is not put anywhere */
+	uint8_t only_c_library; /* 1: nobody else has a function of that name, 2: somebody has; 0: not known yet */
+	void *real;             /* what ours calls; NULL: is not put anywhere */
 };
 
 static struct {
@@ -158,8 +158,7 @@ static struct own_symbol *look_at(const ElfW(Sym) *symbol, uint32_t modules)
 		return NULL;
 	if (!own->looked_at) {
 		own->looked_at = 1;
-		own->real = real_of(known.ours.strings + symbol->st_name, agent_object_version(&known.ours, (uint32_t)index),
-				    modules);
+		own->real = real_of(known.ours.strings + symbol->st_name, agent_object_version(&known.ours, (uint32_t)index), modules);
 	}
 	return own->real ? own : NULL;
 }
@@ -240,14 +239,13 @@ static int is_of_interest(const struct work *work, const struct agent_object *ob
 {
 	uint32_t type = (uint32_t)ELF64_R_TYPE(relocation->r_info), symbol = (uint32_t)ELF64_R_SYM(relocation->r_info);
 
-	if ((type != ARCH_RELOC_JUMP_SLOT && type != ARCH_RELOC_GLOB_DAT) || !symbol ||
-	    relocation->r_offset % sizeof(void *))
+	if ((type != ARCH_RELOC_JUMP_SLOT && type != ARCH_RELOC_GLOB_DAT) || !symbol || relocation->r_offset % sizeof(void *))
 		return 0;
 	return work->restores || object->symbols[symbol].st_shndx == SHN_UNDEF;
 }
 
-static void visit_table(const struct work *work, const struct agent_object *object, unsigned which,
-			const struct protected_range *protected, int in_protected)
+static void visit_table(const struct work *work, const struct agent_object *object, unsigned which, const struct protected_range *protected,
+			int in_protected)
 {
 	const ElfW(Rela) *relocation = object->relocations[which].first;
 	size_t count = relocation ? object->relocations[which].bytes / sizeof(*relocation) : 0;
@@ -256,8 +254,7 @@ static void visit_table(const struct work *work, const struct agent_object *obje
 		uintptr_t address = object->base + relocation->r_offset;
 		int is_protected = address >= protected->start && address < protected->end;
 
-		if (is_protected != in_protected || !is_of_interest(work, object, relocation) ||
-		    !is_in(object, address, PF_W))
+		if (is_protected != in_protected || !is_of_interest(work, object, relocation) || !is_in(object, address, PF_W))
 			continue;
 		if (work->restores)
 			restore_slot((_Atomic(void *) *)address);
@@ -331,7 +328,8 @@ static void patch(uint32_t modules)
 	memset(known.symbols, 0, sizeof(known.symbols));
 	visit_all(&work);
 	if (work.refused && modules & RING_GATE_OSRT)
-		agent_diagnose(DIAGNOSTIC_WARNING, "Calls of some libraries are not seen: the kernel does not let their import tables be changed.");
+		agent_diagnose(DIAGNOSTIC_WARNING,
+			       "Calls of some libraries are not seen: the kernel does not let their import tables be changed.");
 }
 
 /* Attaching and the thread that looks for new objects; one of them may have been copied by a fork in the middle of it. */

@@ -91,8 +91,7 @@ static const char *read_line(const char *at, const char *end, struct line *ret)
 	at = read_hex(at < end ? at + 1 : end, end, &ret->end);
 	ret->protection = 0;
 	if (end - at > 4)
-		ret->protection = (at[1] == 'r' ? PROT_READ : 0) | (at[2] == 'w' ? PROT_WRITE : 0) |
-				  (at[3] == 'x' ? PROT_EXEC : 0);
+		ret->protection = (at[1] == 'r' ? PROT_READ : 0) | (at[2] == 'w' ? PROT_WRITE : 0) | (at[3] == 'x' ? PROT_EXEC : 0);
 	while (at < end && *at != '\n')
 		at++;
 	return at < end ? at + 1 : end;

@@ -13,7 +13,7 @@
 struct header {
 	uint64_t magic;
 	uint64_t size;
-	uint64_t function;            /* names are numbered as they come */
+	uint64_t function; /* names are numbered as they come */
 	uint32_t grid[3];
 	uint32_t block[3];
 };
@@ -82,12 +82,12 @@ static int keep(struct kernel_part *part, const struct record_kernel *r, const s
 	if (fd >= 0)
 		raw_close((int)fd);
 	if (result)
-		snprintf(why, KERNEL_WHY_SIZE, "what was counted could not be kept for the next run in %.100s", request->application_folder);
+		snprintf(why, KERNEL_WHY_SIZE, "what was counted could not be kept for the next run in %.100s",
+			 request->application_folder);
 	return result ? -1 : 0;
 }
 
-int kernel_application_enter(struct kernel_counters *c, const struct record_kernel *record, const struct kernel_request *request,
-			     char *why)
+int kernel_application_enter(struct kernel_counters *c, const struct record_kernel *record, const struct kernel_request *request, char *why)
 {
 	struct kernel_part *part = part_of(c, request->application_part);
 
@@ -116,8 +116,7 @@ static int evaluate_all(struct kernel_counters *c, const struct record_kernel *r
 	return 0;
 }
 
-int kernel_application_leave(struct kernel_counters *c, const struct record_kernel *record, const struct kernel_request *request,
-			     char *why)
+int kernel_application_leave(struct kernel_counters *c, const struct record_kernel *record, const struct kernel_request *request, char *why)
 {
 	struct kernel_part *part = part_of(c, request->application_part);
 

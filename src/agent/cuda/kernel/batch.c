@@ -9,8 +9,8 @@
 #include "agent/cuda/kernel/kernel.h"
 
 #define MOST_LAUNCHES 32u
-#define MOST_WITH_SOURCE 8u   /* all of them are begun before the first is read */
-#define MOST_IDLE 8u          /* launches after the last that is read */
+#define MOST_WITH_SOURCE 8u /* all of them are begun before the first is read */
+#define MOST_IDLE 8u        /* launches after the last that is read */
 
 enum { COLD, WARM, CACHES }; /* emptied before each kernel, or as they are */
 
@@ -18,7 +18,7 @@ struct entry {
 	struct kernel_copy copy;
 	struct record_kernel record;
 	int wanted;
-	int sampled;                  /* in the program's own launch */
+	int sampled; /* in the program's own launch */
 	size_t range;
 	double *values[CACHES][KERNEL_REQUEST_PARTS]; /* NULL: not read */
 };
@@ -28,10 +28,10 @@ static struct {
 	const struct kernel_request *request;
 	struct entry entries[MOST_LAUNCHES];
 	uint32_t count;
-	uint32_t last;                /* one more than that of the last that is read */
+	uint32_t last; /* one more than that of the last that is read */
 	size_t ranges;
-	uint64_t spent;               /* ticks, without those of the program's own calls */
-	uint64_t in_passes;           /* of them */
+	uint64_t spent;     /* ticks, without those of the program's own calls */
+	uint64_t in_passes; /* of them */
 	int running;
 	int flushes;
 	int closing;
@@ -311,7 +311,9 @@ static void source_passes(void)
 	for (uint32_t i = 0; i < batch.last; i++) {
 		struct entry *e = &batch.entries[i];
 
-		launches[i] = (struct kernel_source_launch){ .launch = &e->copy.launch, .record = &e->record, .is_wanted = e->wanted, .is_sampled = e->sampled };
+		launches[i] = (struct kernel_source_launch){
+			.launch = &e->copy.launch, .record = &e->record, .is_wanted = e->wanted, .is_sampled = e->sampled
+		};
 	}
 	/* The range profiler is in their way. */
 	if (r->series.count || r->sampling)

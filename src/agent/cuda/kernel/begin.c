@@ -14,15 +14,15 @@
 
 struct kernel_agent kernel_agent;
 
-static _Atomic uint32_t reading;       /* 1: a kernel is; a futex */
-static _Atomic(void *) reader;         /* the thread that does it: where its errno is */
-static _Atomic uint32_t others;        /* calls under way; a futex */
+static _Atomic uint32_t reading;              /* 1: a kernel is; a futex */
+static _Atomic(void *) reader;                /* the thread that does it: where its errno is */
+static _Atomic uint32_t others;               /* calls under way; a futex */
 enum { KEPT_COUNTED = 1, KEPT_CAPTURED = 2 }; /* of a call, between its ends */
-#define OVER (1u << 31)                /* in it: all were read, and ends of calls are told no more */
-static _Atomic uint32_t captures;      /* streams that are captured: nothing may be waited for meanwhile, which would end them */
-static _Atomic int is_child;           /* of a fork: CUDA does not work here, and the parent's calls never end */
-static int left_open;                  /* reader's: its launch is the last pass, */
-static int is_meeting;                 /* or one that PC sampling has to see */
+#define OVER (1u << 31)                       /* in it: all were read, and ends of calls are told no more */
+static _Atomic uint32_t captures;             /* streams that are captured: nothing may be waited for meanwhile, which would end them */
+static _Atomic int is_child;                  /* of a fork: CUDA does not work here, and the parent's calls never end */
+static int left_open;                         /* reader's: its launch is the last pass, */
+static int is_meeting;                        /* or one that PC sampling has to see */
 
 static void wait_once(const _Atomic uint32_t *word, uint32_t value)
 {
@@ -176,7 +176,8 @@ static void launch(enum kernel_call call, const struct cupti_call_data *data)
 		kernel_batch_close();
 	if (kernel_choose(&l)) {
 		tell_devices();
-		left_open = is_capturing ? kernel_replay_refuse(&kernel_agent.replay, &l, captured) : kernel_replay_enter(&kernel_agent.replay, &l, &kernel_agent.request);
+		left_open = is_capturing ? kernel_replay_refuse(&kernel_agent.replay, &l, captured) :
+					   kernel_replay_enter(&kernel_agent.replay, &l, &kernel_agent.request);
 	} else {
 		kernel_batch_pass_over(&l);
 	}
@@ -261,7 +262,8 @@ static void capture_call(enum kernel_call call, const struct cupti_call_data *da
 		atomic_fetch_add(&captures, 1);
 	else if (call == KERNEL_CALL_CAPTURE_END && !is_exit && is_captured(stream))
 		*data->kept |= KEPT_CAPTURED;
-	else if (call == KERNEL_CALL_CAPTURE_END && is_exit && *data->kept & KEPT_CAPTURED && !is_captured(stream) && atomic_load(&captures))
+	else if (call == KERNEL_CALL_CAPTURE_END && is_exit && *data->kept & KEPT_CAPTURED && !is_captured(stream) &&
+		 atomic_load(&captures))
 		atomic_fetch_sub(&captures, 1);
 }
 
@@ -464,8 +466,7 @@ int kernel_begin(void)
 	remember_folder(cuda_agent.cupti.path);
 	if (path && kernel_request_load(&kernel_agent.request, path, why) == 0 &&
 	    cupti_range_fill(&kernel_agent.range, cuda_agent.cupti.library, cuda_agent.cupti.path, why, sizeof(why)) == 0 &&
-	    cuda_launcher_fill(&kernel_agent.driver, why, sizeof(why)) == 0 &&
-	    kernel_choose_prepare(&kernel_agent.request, why) == 0) {
+	    cuda_launcher_fill(&kernel_agent.driver, why, sizeof(why)) == 0 && kernel_choose_prepare(&kernel_agent.request, why) == 0) {
 		if (!kernel_process_is_meant(&kernel_agent.request))
 			return 0;
 		if (ask_for_calls(why) == 0) {

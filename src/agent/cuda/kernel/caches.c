@@ -77,7 +77,8 @@ static int flush(struct kernel_caches *c)
 
 	if (c->gpu.fd >= 0)
 		return d->cuCtxSynchronize() == 0 ? nvidia_l2_empty(&c->gpu) : -1;
-	return d->cuLaunchKernel(c->function, GRID, 1, 1, BLOCK, 1, 1, 0, NULL, parameters, NULL) == 0 && d->cuCtxSynchronize() == 0 ? 0 : -1;
+	return d->cuLaunchKernel(c->function, GRID, 1, 1, BLOCK, 1, 1, 0, NULL, parameters, NULL) == 0 && d->cuCtxSynchronize() == 0 ? 0 :
+																       -1;
 }
 
 int kernel_caches_flush(struct kernel_caches *c, char *why)

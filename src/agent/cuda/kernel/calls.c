@@ -66,6 +66,7 @@ static enum kernel_call kind_of(const char *name)
 		      { "cuProfilerStop", KERNEL_CALL_STOP },
 		      { "cudaProfilerStart", KERNEL_CALL_START },
 		      { "cudaProfilerStop", KERNEL_CALL_STOP } };
+	/* clang-format off */
 	static const char *const others[] = { "cuMemcpy", "cuMemset", "cuLaunch", "cuMemAlloc", "cuMemFree", "cuMemUnmap", "cuMemMap",
 					     "cuCtxDestroy", "cuDevicePrimaryCtxRe" };
 	/* These neither see nor change what kernels do, and are made between launches. */
@@ -73,18 +74,15 @@ static enum kernel_call kind_of(const char *name)
 					     "cuFuncGet", "cuFuncSet", "cuFuncIsLoaded", "cuKernelGet", "cuKernelSet", "cuLibraryGet",
 					     "cuModuleGet", "cuOccupancy", "cuPointerGet", "cuStreamGet", "cuStreamIsCapturing",
 					     "cuThreadExchange", "cuTensorMap", "cuDevicePrimaryCtxGetState", "cuEventCreate" };
+	/* clang-format on */
 	/* Of executable graphs and captured streams, which are the first parameter of each. */
 	static const struct {
 		const char *begin;
 		enum kernel_call kind;
-	} graphs[] = { { "cuGraphInstantiate", KERNEL_CALL_INSTANTIATE },
-		       { "cuGraphExecUpdate", KERNEL_CALL_GRAPH_UPDATE },
-		       { "cuGraphExecDestroy", KERNEL_CALL_GRAPH_END },
-		       { "cuGraphExecGet", KERNEL_CALL_NONE },
-		       { "cuGraphExec", KERNEL_CALL_GRAPH_CHANGE },
-		       { "cuGraphNodeSetEnabled", KERNEL_CALL_GRAPH_CHANGE },
-		       { "cuStreamBeginCapture", KERNEL_CALL_CAPTURE },
-		       { "cuStreamEndCapture", KERNEL_CALL_CAPTURE_END } };
+	} graphs[] = { { "cuGraphInstantiate", KERNEL_CALL_INSTANTIATE }, { "cuGraphExecUpdate", KERNEL_CALL_GRAPH_UPDATE },
+		       { "cuGraphExecDestroy", KERNEL_CALL_GRAPH_END },   { "cuGraphExecGet", KERNEL_CALL_NONE },
+		       { "cuGraphExec", KERNEL_CALL_GRAPH_CHANGE },       { "cuGraphNodeSetEnabled", KERNEL_CALL_GRAPH_CHANGE },
+		       { "cuStreamBeginCapture", KERNEL_CALL_CAPTURE },   { "cuStreamEndCapture", KERNEL_CALL_CAPTURE_END } };
 	uint32_t size = cuda_call_name_size(name);
 
 	for (size_t i = 0; i < COUNT_OF(known); i++)
@@ -137,8 +135,8 @@ void kernel_calls_prepare(void)
 /* Without these, kernels would be missing. */
 static int is_needed(uint8_t call)
 {
-	return call == KERNEL_CALL_KERNEL || call == KERNEL_CALL_KERNEL_EX || call == KERNEL_CALL_COOPERATIVE || call == KERNEL_CALL_GRAPH ||
-	       call == KERNEL_CALL_START || call == KERNEL_CALL_STOP;
+	return call == KERNEL_CALL_KERNEL || call == KERNEL_CALL_KERNEL_EX || call == KERNEL_CALL_COOPERATIVE ||
+	       call == KERNEL_CALL_GRAPH || call == KERNEL_CALL_START || call == KERNEL_CALL_STOP;
 }
 
 int kernel_calls_enable(int enable)
@@ -147,7 +145,8 @@ int kernel_calls_enable(int enable)
 
 	for (uint32_t id = 1; id < MOST_CALLS; id++)
 		if (calls[id] != KERNEL_CALL_NONE &&
-		    cuda_agent.cupti.cuptiEnableCallback((uint32_t)enable, cuda_agent.subscriber, CUPTI_DOMAIN_DRIVER, id) != CUPTI_OK && is_needed(calls[id]))
+		    cuda_agent.cupti.cuptiEnableCallback((uint32_t)enable, cuda_agent.subscriber, CUPTI_DOMAIN_DRIVER, id) != CUPTI_OK &&
+		    is_needed(calls[id]))
 			result = -1;
 	if (runtime_start)
 		cuda_agent.cupti.cuptiEnableCallback((uint32_t)enable, cuda_agent.subscriber, CUPTI_DOMAIN_RUNTIME, runtime_start);

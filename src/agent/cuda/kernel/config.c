@@ -74,8 +74,7 @@ static int make_config(struct kernel_part *part, char *why)
 	image.image = part->config;
 	passes.image_size = part->config_size;
 	passes.image = part->config;
-	if (!part->config ||
-	    kernel_failed(kernel_agent.range.cuptiProfilerHostGetConfigImage(&image), "scheduling the metrics", why) < 0 ||
+	if (!part->config || kernel_failed(kernel_agent.range.cuptiProfilerHostGetConfigImage(&image), "scheduling the metrics", why) < 0 ||
 	    kernel_failed(kernel_agent.range.cuptiProfilerHostGetNumOfPasses(&passes), "counting the passes", why) < 0)
 		return -1;
 	part->passes = passes.passes;
@@ -189,8 +188,7 @@ static int make(const struct maker *m, char *why)
 	return m->part->metric_count ? configure(m, m->part->metrics, m->part->metric_count, why) : 0;
 }
 
-int kernel_part_make(struct kernel_part *p, void *context, const char *chip, const struct kernel_request *request, size_t number,
-		     char *why)
+int kernel_part_make(struct kernel_part *p, void *context, const char *chip, const struct kernel_request *request, size_t number, char *why)
 {
 	const struct kernel_wanted *wanted = &request->parts[number];
 	struct maker m = { p, wanted, chip, (uint32_t)kernel_request_metrics_before(request, number), NULL };

@@ -48,8 +48,7 @@ static void ask_clusters(struct record_kernel *r, const struct kernel_launch *l,
 	if (d->cuOccupancyMaxPotentialClusterSize && d->cuOccupancyMaxPotentialClusterSize(&value, function, &config) == 0)
 		r->cluster_potential = (uint32_t)value;
 	config.attribute_count = l->cluster[0] > 0;
-	if (config.attribute_count && d->cuOccupancyMaxActiveClusters &&
-	    d->cuOccupancyMaxActiveClusters(&value, function, &config) == 0)
+	if (config.attribute_count && d->cuOccupancyMaxActiveClusters && d->cuOccupancyMaxActiveClusters(&value, function, &config) == 0)
 		r->clusters_active = (uint32_t)value;
 }
 

@@ -133,32 +133,21 @@ static const char *add_node(struct kernel_graph *g, void *node, unsigned depth)
 	if (kernel_agent.driver.cuGraphNodeGetType(node, &type) != 0)
 		return "the driver does not tell of its nodes";
 	switch (type) {
-	case CUDA_NODE_KERNEL:
-		return add_kernel(g, node);
-	case CUDA_NODE_COPY:
-		return add_copy(g, node);
-	case CUDA_NODE_SET:
-		return add_set(g, node);
-	case CUDA_NODE_GRAPH:
-		return add_child(g, node, depth);
+	case CUDA_NODE_KERNEL: return add_kernel(g, node);
+	case CUDA_NODE_COPY: return add_copy(g, node);
+	case CUDA_NODE_SET: return add_set(g, node);
+	case CUDA_NODE_GRAPH: return add_child(g, node, depth);
 	case CUDA_NODE_EMPTY:
 	case CUDA_NODE_WAIT:
-	case CUDA_NODE_EVENT:
-		return NULL; /* one by one, nothing has to be waited for */
-	case CUDA_NODE_HOST:
-		return "it calls a function of the host";
+	case CUDA_NODE_EVENT: return NULL; /* one by one, nothing has to be waited for */
+	case CUDA_NODE_HOST: return "it calls a function of the host";
 	case CUDA_NODE_SIGNAL:
-	case CUDA_NODE_SEMAPHORE:
-		return "it has external semaphores";
+	case CUDA_NODE_SEMAPHORE: return "it has external semaphores";
 	case CUDA_NODE_ALLOC:
-	case CUDA_NODE_FREE:
-		return "it allocates memory";
-	case CUDA_NODE_BATCH:
-		return "it waits for values in memory, or writes them";
-	case CUDA_NODE_CONDITIONAL:
-		return "it has conditional nodes";
-	default:
-		return "it has nodes of a kind that is not known";
+	case CUDA_NODE_FREE: return "it allocates memory";
+	case CUDA_NODE_BATCH: return "it waits for values in memory, or writes them";
+	case CUDA_NODE_CONDITIONAL: return "it has conditional nodes";
+	default: return "it has nodes of a kind that is not known";
 	}
 }
 
@@ -167,7 +156,7 @@ struct order {
 	size_t count;
 	void **from, **to;
 	size_t edges;
-	uint32_t *waits;              /* for so many, of each node */
+	uint32_t *waits; /* for so many, of each node */
 };
 
 static size_t index_of(const struct order *o, const void *node)

@@ -9,7 +9,7 @@ struct reading {
 	const struct kernel_request *request;
 	struct kernel_counters *counters;
 	struct kernel_graph *graph;
-	size_t end;                   /* one more than the last that is wanted */
+	size_t end; /* one more than the last that is wanted */
 	size_t wanted;
 	struct record_kernel *records;
 	uint8_t *is_wanted;
@@ -130,7 +130,8 @@ static void read_kernels(struct reading *r, const struct kernel_launch *launch)
 	while (!r->is_wanted[first])
 		first++;
 	if (!kernel_counters_hopeless(launch->context))
-		r->counters = kernel_replay_prepare(&kernel_agent.replay, &r->graph->steps[first].launch, &r->records[first], r->request, r->why);
+		r->counters = kernel_replay_prepare(&kernel_agent.replay, &r->graph->steps[first].launch, &r->records[first], r->request,
+						    r->why);
 	if (!r->counters)
 		return;
 	if (kernel_memory_save(KERNEL_MEMORY_GRAPH, launch->context, r->why) < 0)

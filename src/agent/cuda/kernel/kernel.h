@@ -33,21 +33,21 @@ int kernel_request_load(struct kernel_request *ret, const char *path, char *why)
 /* calls.c */
 enum kernel_call {
 	KERNEL_CALL_NONE,
-	KERNEL_CALL_KERNEL,           /* cuLaunchKernel */
-	KERNEL_CALL_KERNEL_EX,        /* cuLaunchKernelEx */
-	KERNEL_CALL_COOPERATIVE,      /* cuLaunchCooperativeKernel */
-	KERNEL_CALL_GRAPH,            /* cuGraphLaunch */
-	KERNEL_CALL_INSTANTIATE,      /* cuGraphInstantiate, in its forms */
-	KERNEL_CALL_GRAPH_UPDATE,     /* cuGraphExecUpdate */
-	KERNEL_CALL_GRAPH_CHANGE,     /* others that change an executable graph */
-	KERNEL_CALL_GRAPH_END,        /* cuGraphExecDestroy */
-	KERNEL_CALL_CAPTURE,          /* cuStreamBeginCapture, in its forms */
-	KERNEL_CALL_CAPTURE_END,      /* cuStreamEndCapture */
-	KERNEL_CALL_START,            /* cuProfilerStart */
-	KERNEL_CALL_STOP,             /* cuProfilerStop */
-	KERNEL_CALL_OTHER,            /* changes memory: must not run while another thread's kernel is replayed */
-	KERNEL_CALL_SEES,             /* could see what launches before it did */
-	KERNEL_CALL_ABOUT             /* is about a function, a kernel, a library or a module, and neither sees nor changes what launches do */
+	KERNEL_CALL_KERNEL,       /* cuLaunchKernel */
+	KERNEL_CALL_KERNEL_EX,    /* cuLaunchKernelEx */
+	KERNEL_CALL_COOPERATIVE,  /* cuLaunchCooperativeKernel */
+	KERNEL_CALL_GRAPH,        /* cuGraphLaunch */
+	KERNEL_CALL_INSTANTIATE,  /* cuGraphInstantiate, in its forms */
+	KERNEL_CALL_GRAPH_UPDATE, /* cuGraphExecUpdate */
+	KERNEL_CALL_GRAPH_CHANGE, /* others that change an executable graph */
+	KERNEL_CALL_GRAPH_END,    /* cuGraphExecDestroy */
+	KERNEL_CALL_CAPTURE,      /* cuStreamBeginCapture, in its forms */
+	KERNEL_CALL_CAPTURE_END,  /* cuStreamEndCapture */
+	KERNEL_CALL_START,        /* cuProfilerStart */
+	KERNEL_CALL_STOP,         /* cuProfilerStop */
+	KERNEL_CALL_OTHER,        /* changes memory: must not run while another thread's kernel is replayed */
+	KERNEL_CALL_SEES,         /* could see what launches before it did */
+	KERNEL_CALL_ABOUT         /* is about a function, a kernel, a library or a module, and neither sees nor changes what launches do */
 };
 void kernel_calls_prepare(void) KERNEL_HIDDEN;
 /* -1: CUPTI does not tell of launches. */
@@ -61,18 +61,18 @@ int kernel_profiler_call(int is_runtime, uint32_t id, int is_exit) KERNEL_HIDDEN
 /* A launch as the program makes it. */
 struct kernel_launch {
 	enum kernel_call call;
-	const void *parameters;       /* of the call */
+	const void *parameters; /* of the call */
 	void *function;
 	void *stream;
 	uint32_t grid[3];
 	uint32_t block[3];
 	uint32_t cluster[3];
 	uint32_t shared;
-	const char *name;             /* mangled */
+	const char *name; /* mangled */
 	void *context;
 	uint32_t context_id;
 	uint32_t correlation;
-	uint32_t launches;            /* that it stands for: of a range, or a graph; 0: it is one itself */
+	uint32_t launches; /* that it stands for: of a range, or a graph; 0: it is one itself */
 };
 
 /* launch.c: a launch with arguments of its own. */
@@ -107,12 +107,12 @@ int kernel_choose_range(const struct kernel_launch *launch) KERNEL_HIDDEN;
 
 /* names.c: names of kernels, as -k and --kernel-id mean them. Only while alone. */
 struct kernel_name {
-	const char *name;             /* mangled; where CUPTI keeps it */
+	const char *name; /* mangled; where CUPTI keeps it */
 	uint64_t hash;
-	uint64_t base_hash;           /* of the form that is compared */
-	uint64_t ids;                 /* bits: those of --kernel-id whose name matches */
-	int matches;                  /* -k */
-	int is_told;                  /* the report has it */
+	uint64_t base_hash; /* of the form that is compared */
+	uint64_t ids;       /* bits: those of --kernel-id whose name matches */
+	int matches;        /* -k */
+	int is_told;        /* the report has it */
 };
 struct kernel_id;
 int kernel_names_prepare(const struct kernel_request *request, const struct kernel_id *ids, char *why) KERNEL_HIDDEN;
@@ -135,8 +135,8 @@ const char *kernel_given_name(const void *handle) KERNEL_HIDDEN;
 /* caches.c */
 struct kernel_caches {
 	int is_prepared;
-	struct nvidia_subdevice gpu;  /* whose driver empties them; fd -1: it does not, and a kernel reads them full */
-	void *module;                 /* that has it; NULL: not loaded yet */
+	struct nvidia_subdevice gpu; /* whose driver empties them; fd -1: it does not, and a kernel reads them full */
+	void *module;                /* that has it; NULL: not loaded yet */
 	void *function;
 	uint64_t memory;
 	uint64_t size;
@@ -144,22 +144,22 @@ struct kernel_caches {
 
 /* config.c: a part of what is asked for, as the chip of a context has it. */
 #define KERNEL_HOSTS 4u
-#define KERNEL_SHARE 64u             /* metrics that are worth a thread */
+#define KERNEL_SHARE 64u /* metrics that are worth a thread */
 struct kernel_part {
-	size_t number;                /* in the request */
-	void *hosts[KERNEL_HOSTS];    /* CUPTI's; the first made the configuration, all evaluate */
+	size_t number;             /* in the request */
+	void *hosts[KERNEL_HOSTS]; /* CUPTI's; the first made the configuration, all evaluate */
 	size_t host_count;
 	uint8_t *config;
 	size_t config_size;
 	size_t passes;
-	size_t metric_count;          /* those that this chip has */
+	size_t metric_count; /* those that this chip has */
 	const char **metrics;
-	uint32_t *numbers;            /* of each, in the request */
+	uint32_t *numbers; /* of each, in the request */
 	double *values;
-	uint8_t *image;               /* of counters */
+	uint8_t *image; /* of counters */
 	uint8_t *empty_image;
 	size_t image_size;
-	size_t ranges;                /* that it has room for */
+	size_t ranges; /* that it has room for */
 };
 
 /* Without the images. A part whose metrics the chip has none of has a count of 0. */
@@ -180,10 +180,10 @@ struct kernel_counters {
 	void *profiler;
 	struct kernel_part parts[KERNEL_REQUEST_PARTS];
 	size_t part_count;
-	size_t passes;                /* of all parts */
-	size_t most_ranges;           /* that an image has room for: kernels, and each emptying of the caches */
+	size_t passes;      /* of all parts */
+	size_t most_ranges; /* that an image has room for: kernels, and each emptying of the caches */
 	struct kernel_part *configured;
-	int by_hand;                  /* ranges are pushed and popped by us; otherwise each kernel is one */
+	int by_hand; /* ranges are pushed and popped by us; otherwise each kernel is one */
 	struct kernel_caches caches;
 };
 
@@ -261,14 +261,15 @@ struct kernel_replay {
 	struct kernel_counters *counters;
 	struct record_kernel record;
 	uint64_t begun;
-	size_t range;     /* of the launch, after the emptying of caches */
-	int timed;        /* no counters can be read */
+	size_t range; /* of the launch, after the emptying of caches */
+	int timed;    /* no counters can be read */
 	uint32_t number;
 	char why[KERNEL_WHY_SIZE];
 };
 
 /* replay.c: around the program's own call. enter() returns whether leave() is to be called. */
-int kernel_replay_enter(struct kernel_replay *replay, const struct kernel_launch *launch, const struct kernel_request *request) KERNEL_HIDDEN;
+int kernel_replay_enter(struct kernel_replay *replay, const struct kernel_launch *launch,
+			const struct kernel_request *request) KERNEL_HIDDEN;
 void kernel_replay_leave(struct kernel_replay *replay, int result) KERNEL_HIDDEN;
 /* It is not read, for this reason. */
 int kernel_replay_refuse(struct kernel_replay *replay, const struct kernel_launch *launch, const char *why) KERNEL_HIDDEN;
@@ -315,7 +316,7 @@ void kernel_calls_forget(void) KERNEL_HIDDEN;
 #define KERNEL_STEP_ATTRIBUTES 3u
 
 struct kernel_step {
-	enum cuda_node type;          /* a kernel, a copy or a set */
+	enum cuda_node type; /* a kernel, a copy or a set */
 	struct kernel_launch launch;
 	struct cuda_launch_kernel_ex ex;
 	struct cuda_launch_config config;
@@ -325,10 +326,10 @@ struct kernel_step {
 };
 
 struct kernel_graph {
-	void *exec;                   /* NULL: this place is free */
-	void *graph;                  /* a copy of what it was made of */
-	const char *why;              /* it cannot be done step by step; NULL: it can */
-	int copies_out;               /* to memory of the host that nobody puts back */
+	void *exec;      /* NULL: this place is free */
+	void *graph;     /* a copy of what it was made of */
+	const char *why; /* it cannot be done step by step; NULL: it can */
+	int copies_out;  /* to memory of the host that nobody puts back */
 	struct kernel_step *steps;
 	size_t step_count;
 	size_t room;
@@ -373,7 +374,8 @@ void kernel_tell_process(void) KERNEL_HIDDEN;
 void kernel_tell_left_alone(const char *why) KERNEL_HIDDEN;
 
 /* result.c */
-void kernel_tell_some(enum kernel_values what, uint32_t number, uint64_t time, uint32_t first, const double *values, uint32_t count) KERNEL_HIDDEN;
+void kernel_tell_some(enum kernel_values what, uint32_t number, uint64_t time, uint32_t first, const double *values,
+		      uint32_t count) KERNEL_HIDDEN;
 void kernel_tell(const struct record_kernel *record, enum kernel_state state, const char *text) KERNEL_HIDDEN;
 /* `first`: added to the numbers of the metrics. */
 void kernel_tell_values(const struct kernel_part *p, const double *values, uint32_t first, uint32_t number, uint64_t time) KERNEL_HIDDEN;
@@ -404,8 +406,8 @@ struct kernel_agent {
 	struct kernel_request request;
 	struct cupti_range range;
 	struct cuda_launcher driver;
-	struct kernel_replay replay;  /* only while alone */
-	char folder[512];             /* of CUPTI: what belongs to it lies beside it */
+	struct kernel_replay replay; /* only while alone */
+	char folder[512];            /* of CUPTI: what belongs to it lies beside it */
 };
 extern struct kernel_agent kernel_agent KERNEL_HIDDEN;
 

@@ -17,8 +17,8 @@ int kernel_launch_start(const struct kernel_launch *l)
 
 	switch (l->call) {
 	case KERNEL_CALL_KERNEL:
-		return d->cuLaunchKernel(k->function, k->grid[0], k->grid[1], k->grid[2], k->block[0], k->block[1], k->block[2],
-					 k->shared, k->stream, k->parameters, k->extra);
+		return d->cuLaunchKernel(k->function, k->grid[0], k->grid[1], k->grid[2], k->block[0], k->block[1], k->block[2], k->shared,
+					 k->stream, k->parameters, k->extra);
 	case KERNEL_CALL_KERNEL_EX:
 		return d->cuLaunchKernelEx ? d->cuLaunchKernelEx(ex->config, ex->function, ex->parameters, ex->extra) : 1;
 	case KERNEL_CALL_COOPERATIVE:
@@ -26,10 +26,8 @@ int kernel_launch_start(const struct kernel_launch *l)
 			       d->cuLaunchCooperativeKernel(k->function, k->grid[0], k->grid[1], k->grid[2], k->block[0], k->block[1],
 							    k->block[2], k->shared, k->stream, k->parameters) :
 			       1;
-	case KERNEL_CALL_GRAPH:
-		return d->cuGraphLaunch ? d->cuGraphLaunch(graph->exec, graph->stream) : 1;
-	default:
-		return 1;
+	case KERNEL_CALL_GRAPH: return d->cuGraphLaunch ? d->cuGraphLaunch(graph->exec, graph->stream) : 1;
+	default: return 1;
 	}
 }
 

@@ -99,8 +99,7 @@ static uint64_t next_invocation(uint64_t key)
 	uint32_t at = 0;
 
 	key |= 1;
-	while (at < INVOCATIONS - 1 && invocations[(key + at) % INVOCATIONS].key &&
-	       invocations[(key + at) % INVOCATIONS].key != key)
+	while (at < INVOCATIONS - 1 && invocations[(key + at) % INVOCATIONS].key && invocations[(key + at) % INVOCATIONS].key != key)
 		at++;
 	invocations[(key + at) % INVOCATIONS].key = key;
 	return ++invocations[(key + at) % INVOCATIONS].count;

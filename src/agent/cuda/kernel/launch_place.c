@@ -143,7 +143,8 @@ int kernel_process_is_meant(const struct kernel_request *request)
 {
 	if (request->parent && (uint32_t)raw_getppid() != request->parent)
 		return 0;
-	return !request->processes || (choose(request->processes, (uint32_t)raw_getpid()) == PROCESS_TAKEN && !is_below_excluded(request->processes));
+	return !request->processes ||
+	       (choose(request->processes, (uint32_t)raw_getpid()) == PROCESS_TAKEN && !is_below_excluded(request->processes));
 }
 
 void kernel_tell_left_alone(const char *why)

@@ -30,34 +30,36 @@
 
 /* Offsets. */
 struct layout {
-	uint8_t minor;                /* of 3.x */
-	uint8_t top;                  /* in the thread: the innermost frame */
-	uint8_t is_indirect;          /* or something in which it is at `in_it` */
+	uint8_t minor;       /* of 3.x */
+	uint8_t top;         /* in the thread: the innermost frame */
+	uint8_t is_indirect; /* or something in which it is at `in_it` */
 	uint8_t in_it;
 	uint8_t frame_size;
 	uint8_t previous, code, instruction;
-	uint8_t unit;                 /* the instruction is a number, in so many bytes; 0: an address */
-	uint8_t owner;                /* 0: frames have none */
-	uint8_t file, name;           /* in the code */
-	uint8_t start;                /* instructions */
-	uint8_t narrow, wide;         /* characters of a text: of one byte each in ASCII, of others */
+	uint8_t unit;         /* the instruction is a number, in so many bytes; 0: an address */
+	uint8_t owner;        /* 0: frames have none */
+	uint8_t file, name;   /* in the code */
+	uint8_t start;        /* instructions */
+	uint8_t narrow, wide; /* characters of a text: of one byte each in ASCII, of others */
 };
 
 static const struct layout layouts[] = {
-	{ 9, .top = 24, .frame_size = 108, .previous = 24, .code = 32, .instruction = 104, .unit = 1, .file = 104, .name = 112, .narrow = 48, .wide = 72 },
-	{ 10, .top = 24, .frame_size = 100, .previous = 24, .code = 32, .instruction = 96, .unit = 2, .file = 104, .name = 112, .narrow = 48, .wide = 72 },
-	{ 11, .top = 56, .is_indirect = 1, .in_it = 8, .frame_size = 72, .previous = 48, .code = 32, .instruction = 56, .owner = 69, .file = 112, .name = 128,
-	  .start = 184, .narrow = 48, .wide = 72 },
-	{ 12, .top = 56, .is_indirect = 1, .in_it = 0, .frame_size = 72, .previous = 8, .code = 0, .instruction = 56, .owner = 70, .file = 112, .name = 128,
-	  .start = 192, .narrow = 40, .wide = 56 },
-	{ 13, .top = 72, .frame_size = 72, .previous = 8, .code = 0, .instruction = 56, .owner = 70, .file = 112, .name = 128, .start = 200, .narrow = 40,
-	  .wide = 56 },
+	{ 9, .top = 24, .frame_size = 108, .previous = 24, .code = 32, .instruction = 104, .unit = 1, .file = 104, .name = 112,
+	  .narrow = 48, .wide = 72 },
+	{ 10, .top = 24, .frame_size = 100, .previous = 24, .code = 32, .instruction = 96, .unit = 2, .file = 104, .name = 112,
+	  .narrow = 48, .wide = 72 },
+	{ 11, .top = 56, .is_indirect = 1, .in_it = 8, .frame_size = 72, .previous = 48, .code = 32, .instruction = 56, .owner = 69,
+	  .file = 112, .name = 128, .start = 184, .narrow = 48, .wide = 72 },
+	{ 12, .top = 56, .is_indirect = 1, .in_it = 0, .frame_size = 72, .previous = 8, .code = 0, .instruction = 56, .owner = 70,
+	  .file = 112, .name = 128, .start = 192, .narrow = 40, .wide = 56 },
+	{ 13, .top = 72, .frame_size = 72, .previous = 8, .code = 0, .instruction = 56, .owner = 70, .file = 112, .name = 128, .start = 200,
+	  .narrow = 40, .wide = 56 },
 };
 
 /* Found once; only while alone. None of these functions takes the lock, or needs it. */
 static struct {
 	int was_looked_for;
-	const struct layout *layout;  /* NULL: there is no Python, or another one */
+	const struct layout *layout; /* NULL: there is no Python, or another one */
 	int (*is_initialized)(void);
 	void *(*this_thread)(void);
 	int (*line_of)(void *code, int offset);

@@ -12,11 +12,11 @@
 
 /* All that is not atomic: only while alone. */
 static struct {
-	_Atomic(void *) thread;       /* that is in it: where its errno is; NULL: none is open */
+	_Atomic(void *) thread; /* that is in it: where its errno is; NULL: none is open */
 	_Atomic uint32_t launches;
 	_Atomic int modules_loaded;
 	uint64_t key;
-	uint64_t last;                /* that was begun or passed over */
+	uint64_t last; /* that was begun or passed over */
 	struct kernel_counters *counters;
 	struct record_kernel record;
 	uint64_t begun;
@@ -27,8 +27,8 @@ static struct {
 
 static int is_work(enum kernel_call call)
 {
-	return call == KERNEL_CALL_KERNEL || call == KERNEL_CALL_KERNEL_EX || call == KERNEL_CALL_COOPERATIVE || call == KERNEL_CALL_GRAPH ||
-	       call == KERNEL_CALL_OTHER;
+	return call == KERNEL_CALL_KERNEL || call == KERNEL_CALL_KERNEL_EX || call == KERNEL_CALL_COOPERATIVE ||
+	       call == KERNEL_CALL_GRAPH || call == KERNEL_CALL_OTHER;
 }
 
 static int start_counters(const struct kernel_launch *l, const struct kernel_request *request)
@@ -38,7 +38,8 @@ static int start_counters(const struct kernel_launch *l, const struct kernel_req
 		return -1;
 	}
 	if (kernel_is_capturing()) {
-		snprintf(range.why, sizeof(range.why), "a stream was being captured when it began, and nothing can be waited for meanwhile");
+		snprintf(range.why, sizeof(range.why),
+			 "a stream was being captured when it began, and nothing can be waited for meanwhile");
 		return -1;
 	}
 	range.counters = kernel_replay_prepare(&kernel_agent.replay, l, &range.record, request, range.why);
@@ -267,8 +268,8 @@ static int begins(enum kernel_call call, const struct cupti_call_data *data)
 {
 	if (!is_work(call) || !data->context)
 		return 0;
-	return kernel_agent.request.ranges == KERNEL_RANGES_BY_RUNS || call != KERNEL_CALL_OTHER || strncmp(data->name, "cuMemcpy", 8) == 0 ||
-	       strncmp(data->name, "cuMemset", 8) == 0;
+	return kernel_agent.request.ranges == KERNEL_RANGES_BY_RUNS || call != KERNEL_CALL_OTHER ||
+	       strncmp(data->name, "cuMemcpy", 8) == 0 || strncmp(data->name, "cuMemset", 8) == 0;
 }
 
 void kernel_range_call(enum kernel_call call, const struct cupti_call_data *data)

@@ -17,13 +17,13 @@ struct remembered {
 	enum kind kind;
 	struct kernel_copy *launch;
 	struct kernel_step step;
-	void *content;                /* of host memory that was copied from */
+	void *content; /* of host memory that was copied from */
 };
 
 static struct {
 	struct remembered *items;
 	size_t count, room;
-	size_t content;               /* bytes */
+	size_t content; /* bytes */
 } calls;
 
 static enum kind kind_of(const char *name, uint32_t *element)
@@ -32,13 +32,30 @@ static enum kind kind_of(const char *name, uint32_t *element)
 		const char *name;
 		enum kind kind;
 		uint32_t element;
-	} known[] = { { "cuMemsetD8", SET, 1 }, { "cuMemsetD8Async", SET, 1 }, { "cuMemsetD16", SET, 2 }, { "cuMemsetD16Async", SET, 2 },
-		      { "cuMemsetD32", SET, 4 }, { "cuMemsetD32Async", SET, 4 }, { "cuMemcpy", COPY, 0 }, { "cuMemcpyAsync", COPY, 0 },
-		      { "cuMemcpyHtoD", COPY, 0 }, { "cuMemcpyHtoDAsync", COPY, 0 }, { "cuMemcpyDtoD", COPY, 0 }, { "cuMemcpyDtoDAsync", COPY, 0 },
-		      { "cuMemcpyDtoH", COPY, 0 }, { "cuMemcpyDtoHAsync", COPY, 0 }, { "cuCtxSynchronize", WAIT, 0 },
-		      { "cuStreamSynchronize", WAIT, 0 }, { "cuEventSynchronize", WAIT, 0 }, { "cuStreamWaitEvent", WAIT, 0 },
-		      { "cuEventRecord", WAIT, 0 }, { "cuEventRecordWithFlags", WAIT, 0 }, { "cuStreamQuery", NOTHING, 0 },
-		      { "cuEventQuery", NOTHING, 0 }, { "cuEventElapsedTime", NOTHING, 0 }, { "cuEventDestroy", NOTHING, 0 },
+	} known[] = { { "cuMemsetD8", SET, 1 },
+		      { "cuMemsetD8Async", SET, 1 },
+		      { "cuMemsetD16", SET, 2 },
+		      { "cuMemsetD16Async", SET, 2 },
+		      { "cuMemsetD32", SET, 4 },
+		      { "cuMemsetD32Async", SET, 4 },
+		      { "cuMemcpy", COPY, 0 },
+		      { "cuMemcpyAsync", COPY, 0 },
+		      { "cuMemcpyHtoD", COPY, 0 },
+		      { "cuMemcpyHtoDAsync", COPY, 0 },
+		      { "cuMemcpyDtoD", COPY, 0 },
+		      { "cuMemcpyDtoDAsync", COPY, 0 },
+		      { "cuMemcpyDtoH", COPY, 0 },
+		      { "cuMemcpyDtoHAsync", COPY, 0 },
+		      { "cuCtxSynchronize", WAIT, 0 },
+		      { "cuStreamSynchronize", WAIT, 0 },
+		      { "cuEventSynchronize", WAIT, 0 },
+		      { "cuStreamWaitEvent", WAIT, 0 },
+		      { "cuEventRecord", WAIT, 0 },
+		      { "cuEventRecordWithFlags", WAIT, 0 },
+		      { "cuStreamQuery", NOTHING, 0 },
+		      { "cuEventQuery", NOTHING, 0 },
+		      { "cuEventElapsedTime", NOTHING, 0 },
+		      { "cuEventDestroy", NOTHING, 0 },
 		      { "cuMemGetInfo", NOTHING, 0 } };
 	uint32_t size = cuda_call_name_size(name);
 
@@ -108,7 +125,8 @@ static int add_set(const struct cupti_call_data *data, uint32_t element, char *w
 static int ask_type(uint64_t address, uint32_t *ret)
 {
 	int result = kernel_agent.driver.cuPointerGetAttribute ?
-			     kernel_agent.driver.cuPointerGetAttribute(ret, CUDA_POINTER_MEMORY_TYPE, address) : CUDA_INVALID_VALUE;
+			     kernel_agent.driver.cuPointerGetAttribute(ret, CUDA_POINTER_MEMORY_TYPE, address) :
+			     CUDA_INVALID_VALUE;
 
 	if (result != 0)
 		*ret = 0;

@@ -16,8 +16,8 @@ static void ask_function(struct record_kernel *r, const struct kernel_launch *l)
 		r->attributes[i] = function && d->cuFuncGetAttribute(&value, i, function) == 0 ? (uint32_t)value : KERNEL_NOT_KNOWN;
 	r->blocks_per_sm = KERNEL_NOT_KNOWN;
 	if (function && d->cuOccupancyMaxActiveBlocksPerMultiprocessor &&
-	    d->cuOccupancyMaxActiveBlocksPerMultiprocessor(&value, function, (int)(l->block[0] * l->block[1] * l->block[2]),
-							   l->shared) == 0)
+	    d->cuOccupancyMaxActiveBlocksPerMultiprocessor(&value, function, (int)(l->block[0] * l->block[1] * l->block[2]), l->shared) ==
+		    0)
 		r->blocks_per_sm = (uint32_t)value;
 	kernel_facts_ask(r, l, function);
 }
@@ -111,7 +111,8 @@ static int prepare(struct kernel_replay *replay, const struct kernel_launch *lau
 		return -1;
 	replay->record.passes = (uint32_t)replay->counters->passes;
 	return (replay->counters->part_count || kernel_source_wanted(request)) && request->flush_caches ?
-		       kernel_caches_prepare(&replay->counters->caches, replay->counters->device, replay->why) : 0;
+		       kernel_caches_prepare(&replay->counters->caches, replay->counters->device, replay->why) :
+		       0;
 }
 
 void kernel_replay_describe(struct kernel_replay *replay, const struct kernel_launch *launch, struct record_kernel *ret)
@@ -121,8 +122,7 @@ void kernel_replay_describe(struct kernel_replay *replay, const struct kernel_la
 }
 
 struct kernel_counters *kernel_replay_prepare(struct kernel_replay *replay, const struct kernel_launch *launch,
-					      const struct record_kernel *record, const struct kernel_request *request,
-					      char *why)
+					      const struct record_kernel *record, const struct kernel_request *request, char *why)
 {
 	replay->begun = cuda_agent.core->now();
 	replay->record = *record;
@@ -177,7 +177,8 @@ static int last_pass(struct kernel_replay *replay)
 	if (request->application_folder)
 		return kernel_application_leave(replay->counters, &replay->record, request, replay->why);
 	if ((replay->counters->by_hand && kernel_counters_pop(replay->counters, replay->why) < 0) ||
-	    kernel_counters_stop(replay->counters, replay->why) < 0 || kernel_counters_decode(replay->counters, part, replay->range + 1, replay->why) < 0 ||
+	    kernel_counters_stop(replay->counters, replay->why) < 0 ||
+	    kernel_counters_decode(replay->counters, part, replay->range + 1, replay->why) < 0 ||
 	    kernel_counters_evaluate(part, replay->range, replay->why) < 0)
 		return -1;
 	kernel_tell_values(part, part->values, 0, replay->record.number, replay->record.time);

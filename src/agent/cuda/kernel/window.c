@@ -11,10 +11,10 @@
 static const struct kernel_request *request;
 static struct range_numbers numbers;
 static struct nvtx_filter include[KERNEL_REQUEST_TEXTS], exclude[KERNEL_REQUEST_TEXTS];
-static _Atomic int is_on;              /* by cuProfilerStart and Stop */
-static _Atomic int is_between;         /* them */
-static _Atomic uint64_t instance;      /* of the program's cuProfilerStart, from 1 */
-static _Atomic uint32_t range_count;   /* NVTX ranges that were included so far */
+static _Atomic int is_on;            /* by cuProfilerStart and Stop */
+static _Atomic int is_between;       /* them */
+static _Atomic uint64_t instance;    /* of the program's cuProfilerStart, from 1 */
+static _Atomic uint32_t range_count; /* NVTX ranges that were included so far */
 
 static int parse_all(struct nvtx_filter *filters, const struct kernel_request_list *texts, char *why)
 {

@@ -68,16 +68,18 @@ static void enter(void)
 static void stay(void)
 {
 	cuda_activities_rest();
-	cuda_agent.core->diagnose(DIAGNOSTIC_INFO,
-				  "CUPTI stays in the program, with nothing enabled, and adds up to a microsecond to each launch: no moment was found "
-				  "in which a thread left a CUDA call while no other one was in a call. Attaching once more tries again.");
+	cuda_agent.core->diagnose(
+		DIAGNOSTIC_INFO,
+		"CUPTI stays in the program, with nothing enabled, and adds up to a microsecond to each launch: no moment was found "
+		"in which a thread left a CUDA call while no other one was in a call. Attaching once more tries again.");
 }
 
 static void stay_without_turn(void)
 {
-	cuda_agent.core->diagnose(DIAGNOSTIC_WARNING,
-				  "CUPTI stays in the program: it had not come back from a call when the agents left, and is switched off only when "
-				  "it does. Attaching once more tries again.");
+	cuda_agent.core->diagnose(
+		DIAGNOSTIC_WARNING,
+		"CUPTI stays in the program: it had not come back from a call when the agents left, and is switched off only when "
+		"it does. Attaching once more tries again.");
 }
 
 /* CUPTI's own thread may still be handing over what was fetched. */
@@ -116,8 +118,7 @@ static void wait_until_gone(void)
 
 static void leave(void)
 {
-	if (cuda_life.pid != (uint32_t)raw_getpid() ||
-	    atomic_fetch_or(&cuda_life.holds, CUDA_HOLD_DETACHED) & CUDA_HOLD_DETACHED)
+	if (cuda_life.pid != (uint32_t)raw_getpid() || atomic_fetch_or(&cuda_life.holds, CUDA_HOLD_DETACHED) & CUDA_HOLD_DETACHED)
 		return;
 	cuda_follow();
 	cuda_watch_stop();

@@ -33,16 +33,16 @@
 #define COUNTED 0x536f6e6465000000ull
 
 static struct {
-	uint64_t began_at;       /* ms */
-	uint64_t rested_at;      /* ms: it was given up; 0 = it was not */
-	_Atomic uint64_t mark;   /* COUNTED, another for each watch */
-	_Atomic int inside;      /* calls whose entry was counted, and their exit not yet */
+	uint64_t began_at;     /* ms */
+	uint64_t rested_at;    /* ms: it was given up; 0 = it was not */
+	_Atomic uint64_t mark; /* COUNTED, another for each watch */
+	_Atomic int inside;    /* calls whose entry was counted, and their exit not yet */
 	_Atomic uint32_t events;
-	_Atomic int runtime;     /* a call of the runtime was seen */
-	struct cuda_lock lock;   /* of the following */
+	_Atomic int runtime;   /* a call of the runtime was seen */
+	struct cuda_lock lock; /* of the following */
 	uint32_t last_thread;
-	int64_t last_at;         /* ns */
-	int64_t others_at;       /* of the last event of a thread other than the last one */
+	int64_t last_at;   /* ns */
+	int64_t others_at; /* of the last event of a thread other than the last one */
 } watch;
 
 static void making(void)
@@ -150,8 +150,7 @@ void cuda_away_look(uint64_t now, uint64_t *next)
 
 static int still_quiet(void)
 {
-	return cuda_milliseconds() - atomic_load(&cuda_life.made_at) >= QUIET_MS && !cuda_wants_open() &&
-	       !cuda_activities_unified();
+	return cuda_milliseconds() - atomic_load(&cuda_life.made_at) >= QUIET_MS && !cuda_wants_open() && !cuda_activities_unified();
 }
 
 /* Returns for how long no other thread has begun or ended a call. */
@@ -193,8 +192,7 @@ static int count(int domain, const struct cupti_call_data *call)
 
 static int is_outermost(int domain)
 {
-	return domain == CUPTI_DOMAIN_RUNTIME ||
-	       (!atomic_load(&watch.runtime) && cuda_milliseconds() - watch.began_at >= DRIVER_ALONE_MS);
+	return domain == CUPTI_DOMAIN_RUNTIME || (!atomic_load(&watch.runtime) && cuda_milliseconds() - watch.began_at >= DRIVER_ALONE_MS);
 }
 
 int cuda_away_nobody_inside(void)
@@ -225,8 +223,7 @@ int cuda_away_callback(int domain, const void *data)
 	    (domain != CUPTI_DOMAIN_RUNTIME && domain != CUPTI_DOMAIN_DRIVER))
 		return 0;
 	is_end = count(domain, data);
-	if (others_out() < OTHERS_OUT_NS || !is_end || !is_outermost(domain) || atomic_load(&watch.inside) != 0 ||
-	    !cuda_take_turn(0))
+	if (others_out() < OTHERS_OUT_NS || !is_end || !is_outermost(domain) || atomic_load(&watch.inside) != 0 || !cuda_take_turn(0))
 		return 1;
 	if (atomic_load(&cuda_life.leaving) == CUDA_LEAVES && atomic_load(&cuda_agent.state) == CUDA_CLOSED)
 		go();

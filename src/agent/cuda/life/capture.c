@@ -21,8 +21,7 @@ static int is_call(const char *name, const char *want)
 {
 	size_t length = strlen(want);
 
-	return strncmp(name, want, length) == 0 &&
-	       (name[length] == '\0' || strncmp(name + length, "_v", 2) == 0);
+	return strncmp(name, want, length) == 0 && (name[length] == '\0' || strncmp(name + length, "_v", 2) == 0);
 }
 
 static void find_calls(int domain, const char *start, const char *stop)

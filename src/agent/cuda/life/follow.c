@@ -144,8 +144,7 @@ void cuda_follow(void)
 	if (!is_within_reach() || !cuda_take_turn(FOLLOW_PATIENCE))
 		return;
 	/* The gate may move on while activities are changed. */
-	while (is_within_reach() &&
-	       (open = cuda_wants_open()) != (atomic_load(&cuda_agent.state) == CUDA_OPEN)) {
+	while (is_within_reach() && (open = cuda_wants_open()) != (atomic_load(&cuda_agent.state) == CUDA_OPEN)) {
 		if (atomic_load(&cuda_agent.state) == CUDA_AWAY && cuda_take() < 0)
 			break;
 		change(open);

@@ -62,8 +62,7 @@ static void callback(void *user, int domain, uint32_t id, const void *data)
 static int subscribe(char *other)
 {
 	struct cupti *c = &cuda_agent.cupti;
-	struct subscribe_parameters parameters = { sizeof(parameters), "Sonde", other,
-						   TOOL_NAME_SIZE };
+	struct subscribe_parameters parameters = { sizeof(parameters), "Sonde", other, TOOL_NAME_SIZE };
 
 	other[0] = '\0';
 	if (c->cuptiSubscribe_v2)
@@ -79,8 +78,7 @@ static void explain(int result, const char *other, char *why)
 
 	switch (result) {
 	case CUPTI_MULTIPLE_SUBSCRIBERS:
-		snprintf(why, WHY_SIZE, "CUPTI is in use already, by %.64s, and only one can",
-			 *other ? other : "another tool");
+		snprintf(why, WHY_SIZE, "CUPTI is in use already, by %.64s, and only one can", *other ? other : "another tool");
 		return;
 	case CUPTI_INSUFFICIENT_PRIVILEGES:
 	case CUPTI_VIRTUAL_INSUFFICIENT_PRIVILEGES:
@@ -91,8 +89,7 @@ static void explain(int result, const char *other, char *why)
 	}
 	if (!c->cuptiGetErrorMessage || c->cuptiGetErrorMessage(result, &text) != CUPTI_OK || !text)
 		c->cuptiGetResultString(result, &text);
-	snprintf(why, WHY_SIZE, "%.100s: %.150s (error %d)", c->path,
-		 text ? text : "it cannot be used", result);
+	snprintf(why, WHY_SIZE, "%.100s: %.150s (error %d)", c->path, text ? text : "it cannot be used", result);
 }
 
 /* A library that is there and does not work with this driver is no reason to give up: there may be
@@ -158,11 +155,9 @@ int cuda_take(void)
 	char why[WHY_SIZE] = "", text[WHY_SIZE + 100];
 	int result = cuda_agent.cupti.library ? subscribe_again(why) : find_and_subscribe(why);
 
-	if (result == 0 && cuda_agent.core->session->modules & RING_GATE_CUDA &&
-	    cuda_activities_prepare() < 0) {
+	if (result == 0 && cuda_agent.core->session->modules & RING_GATE_CUDA && cuda_activities_prepare() < 0) {
 		cuda_agent.cupti.cuptiUnsubscribe(cuda_agent.subscriber);
-		snprintf(why, sizeof(why), "%.200s does not do what is needed",
-			 cuda_agent.cupti.path);
+		snprintf(why, sizeof(why), "%.200s does not do what is needed", cuda_agent.cupti.path);
 		result = -1;
 	}
 	if (result == 0) {
@@ -213,8 +208,7 @@ static void begin(void)
 	cuda_follow();
 	atomic_store(&cuda_agent.state, CUDA_OFF);
 	cuda_agent.cupti.cuptiUnsubscribe(cuda_agent.subscriber);
-	cuda_agent.core->diagnose(DIAGNOSTIC_WARNING,
-				  "CUDA is not recorded: no thread could be started.");
+	cuda_agent.core->diagnose(DIAGNOSTIC_WARNING, "CUDA is not recorded: no thread could be started.");
 }
 
 /* Also where the program's calls are to open a window for others than CUDA. */

@@ -8,28 +8,28 @@
 
 /* Why no activity may be enabled whatever the gate says; several may hold. */
 enum cuda_hold {
-	CUDA_HOLD_EXIT = 1u << 0,      /* exit handlers run: CUPTI is about to be gone */
-	CUDA_HOLD_OTHER = 1u << 1,     /* the program uses CUPTI itself */
-	CUDA_HOLD_SILENCE = 1u << 2,   /* the recorder does not read */
-	CUDA_HOLD_DETACHED = 1u << 3   /* there is none: the program was attached to, and is not any more */
+	CUDA_HOLD_EXIT = 1u << 0,    /* exit handlers run: CUPTI is about to be gone */
+	CUDA_HOLD_OTHER = 1u << 1,   /* the program uses CUPTI itself */
+	CUDA_HOLD_SILENCE = 1u << 2, /* the recorder does not read */
+	CUDA_HOLD_DETACHED = 1u << 3 /* there is none: the program was attached to, and is not any more */
 };
 
 /* Changes at one's turn. */
 enum cuda_leaving {
 	CUDA_STAYS = 0,
-	CUDA_LEAVES = 1                /* calls are watched for the moment in which CUPTI can go */
+	CUDA_LEAVES = 1 /* calls are watched for the moment in which CUPTI can go */
 };
 
 struct cuda_life {
-	uint32_t pid;                  /* whose CUPTI this is: never a forked child's */
-	_Atomic uint32_t holds;        /* enum cuda_hold */
-	_Atomic uint64_t released_at;  /* ms: the program let go of CUPTI; 0 = it has not */
-	_Atomic uint64_t closed_at;    /* ms: the last window's end; 0 = all of it was fetched */
-	int heard;                     /* what opens windows and what makes things is seen without CUPTI */
-	_Atomic uint64_t made_at;      /* ms: the program made a context, a stream ... */
-	uint64_t warm_from;            /* ticks: since when there is a warm-up; 0 = there is none. At one's turn */
-	int attached;                  /* the program was there before us */
-	_Atomic uint32_t leaving;      /* enum cuda_leaving */
+	uint32_t pid;                 /* whose CUPTI this is: never a forked child's */
+	_Atomic uint32_t holds;       /* enum cuda_hold */
+	_Atomic uint64_t released_at; /* ms: the program let go of CUPTI; 0 = it has not */
+	_Atomic uint64_t closed_at;   /* ms: the last window's end; 0 = all of it was fetched */
+	int heard;                    /* what opens windows and what makes things is seen without CUPTI */
+	_Atomic uint64_t made_at;     /* ms: the program made a context, a stream ... */
+	uint64_t warm_from;           /* ticks: since when there is a warm-up; 0 = there is none. At one's turn */
+	int attached;                 /* the program was there before us */
+	_Atomic uint32_t leaving;     /* enum cuda_leaving */
 };
 
 extern struct cuda_life cuda_life CUDA_HIDDEN;

@@ -30,14 +30,14 @@ static void destroy(unsigned which, void *data)
 {
 	atomic_fetch_add(&ends.inside, 1);
 	if (!atomic_load(&ends.held))
-		atomic_load(&ends.real[which])(data);
+		atomic_load (&ends.real[which])(data);
 	atomic_fetch_sub(&ends.inside, 1);
 }
 
-#define DESTROY(n)                          \
+#define DESTROY(n) \
 	static void destroy_##n(void *data) \
-	{                                   \
-		destroy(n, data);           \
+	{ \
+		destroy(n, data); \
 	}
 DESTROY(0)
 DESTROY(1)

@@ -33,8 +33,8 @@ static _Atomic uint32_t thread;
 #define STOP_PAUSE_NS 500000l
 
 struct watcher {
-	uint64_t next_flush;    /* ms; 0 = none is due */
-	uint64_t close_seen;    /* the end of a window that is being fetched */
+	uint64_t next_flush; /* ms; 0 = none is due */
+	uint64_t close_seen; /* the end of a window that is being fetched */
 	unsigned close_step;
 	uint64_t close_records; /* decoded when the window was first fetched */
 	uint32_t rounds;        /* of the recorder */
@@ -118,8 +118,7 @@ static void come_back(struct watcher *w, uint64_t now)
 	atomic_store(&cuda_life.released_at, 0);
 	atomic_fetch_and(&cuda_life.holds, ~(uint32_t)CUDA_HOLD_OTHER);
 	if (cuda_take() == 0)
-		cuda_agent.core->diagnose(DIAGNOSTIC_INFO,
-					  "The program has let go of CUPTI: CUDA is recorded again.");
+		cuda_agent.core->diagnose(DIAGNOSTIC_INFO, "The program has let go of CUPTI: CUDA is recorded again.");
 	else
 		atomic_fetch_or(&cuda_life.holds, CUDA_HOLD_OTHER);
 	cuda_give_turn();
@@ -171,8 +170,7 @@ void cuda_watch_flush(int64_t ns)
 	uint32_t request = atomic_fetch_add(&asked, 1) + 1, seen;
 	uint64_t until = cuda_milliseconds() + (uint64_t)(ns / MS);
 
-	while ((int32_t)((seen = atomic_load(&done)) - request) < 0 &&
-	       cuda_milliseconds() < until) {
+	while ((int32_t)((seen = atomic_load(&done)) - request) < 0 && cuda_milliseconds() < until) {
 		cuda_watch_wake();
 		cuda_wait(&done, seen, 2 * MS);
 	}

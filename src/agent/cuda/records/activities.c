@@ -75,9 +75,7 @@ static uint32_t unified_kinds(struct cupti_unified_config *configs)
 
 	for (size_t i = 0; i < COUNT_OF(wanted); i++)
 		if ((flags() & wanted[i].option) == wanted[i].option)
-			configs[count++] =
-				(struct cupti_unified_config){ CUPTI_UNIFIED_ALL_DEVICES, wanted[i].kind,
-							       NO_UNIFIED_DEVICE, 1 };
+			configs[count++] = (struct cupti_unified_config){ CUPTI_UNIFIED_ALL_DEVICES, wanted[i].kind, NO_UNIFIED_DEVICE, 1 };
 	return count;
 }
 
@@ -90,8 +88,7 @@ static int configure_unified(void)
 
 	if (!asked && !atomic_load(&activities.managed))
 		return 0;
-	if (!atomic_load(&activities.driver_ready) ||
-	    !cuda_agent.cupti.cuptiActivityConfigureUnifiedMemoryCounter)
+	if (!atomic_load(&activities.driver_ready) || !cuda_agent.cupti.cuptiActivityConfigureUnifiedMemoryCounter)
 		return 0;
 	if (!atomic_compare_exchange_strong(&activities.unified, &expected, -1))
 		return expected == 1;
@@ -158,8 +155,7 @@ int cuda_activities_prepare(void)
 	cuda_buffers_prepare();
 	cuda_clock_start();
 	if (cupti->cuptiSetThreadIdType && cupti->cuptiSetThreadIdType(CUPTI_THREAD_ID_SYSTEM) != CUPTI_OK)
-		cuda_agent.core->diagnose(DIAGNOSTIC_WARNING,
-					  "CUDA: CUPTI does not tell which thread made a call");
+		cuda_agent.core->diagnose(DIAGNOSTIC_WARNING, "CUDA: CUPTI does not tell which thread made a call");
 	if (cupti->cuptiActivityRegisterCallbacks(cuda_buffer_requested, cuda_buffer_completed) != CUPTI_OK)
 		return -EIO;
 	cuda_calls_prepare();

@@ -48,8 +48,8 @@ static struct buffer *take(int state)
 	for (unsigned i = 0; i < count; i++) {
 		expected = state;
 		if (atomic_load_explicit(&buffers[i].state, memory_order_relaxed) == state &&
-		    atomic_compare_exchange_strong_explicit(&buffers[i].state, &expected, BUFFER_CHANGING,
-							    memory_order_acquire, memory_order_relaxed))
+		    atomic_compare_exchange_strong_explicit(&buffers[i].state, &expected, BUFFER_CHANGING, memory_order_acquire,
+							    memory_order_relaxed))
 			return &buffers[i];
 	}
 	return NULL;
@@ -57,8 +57,7 @@ static struct buffer *take(int state)
 
 static int map_buffer(struct buffer *buffer)
 {
-	void *memory =
-		raw_mmap(NULL, buffer_size(buffer), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	void *memory = raw_mmap(NULL, buffer_size(buffer), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	if (raw_failed(memory)) {
 		atomic_store_explicit(&buffer->state, BUFFER_NONE, memory_order_release);
@@ -132,9 +131,8 @@ void cuda_buffer_requested(uint8_t **buffer, size_t *size, size_t *max_records)
 	*size = taken ? buffer_size(taken) : 0;
 	*max_records = 0;
 	if (!*buffer && !atomic_exchange_explicit(&full_reported, 1, memory_order_relaxed))
-		cuda_agent.core->diagnose(
-			DIAGNOSTIC_WARNING,
-			"CUDA: no memory for more of CUPTI's records; some are lost, see the counts of losses");
+		cuda_agent.core->diagnose(DIAGNOSTIC_WARNING,
+					  "CUDA: no memory for more of CUPTI's records; some are lost, see the counts of losses");
 	atomic_fetch_sub(&inside, 1);
 }
 
@@ -176,9 +174,7 @@ static void write_batch(const struct cuda_decoding *decoding, uint64_t dropped)
 static void report_unknown(void)
 {
 	if (!atomic_exchange_explicit(&unknown_reported, 1, memory_order_relaxed))
-		cuda_agent.core->diagnose(
-			DIAGNOSTIC_WARNING,
-			"CUDA: this CUPTI gives records that are not understood; they are left out");
+		cuda_agent.core->diagnose(DIAGNOSTIC_WARNING, "CUDA: this CUPTI gives records that are not understood; they are left out");
 }
 
 void cuda_buffer_completed(void *context, uint32_t stream, uint8_t *buffer, size_t size, size_t valid)

@@ -17,8 +17,7 @@
 #define CUDA_BUFFERS_KEPT 16u
 
 /* Callbacks for cuptiActivityRegisterCallbacks(). */
-void cuda_buffer_requested(uint8_t **buffer, size_t *size, size_t *max_records)
-	__attribute__((visibility("hidden")));
+void cuda_buffer_requested(uint8_t **buffer, size_t *size, size_t *max_records) __attribute__((visibility("hidden")));
 void cuda_buffer_completed(void *context, uint32_t stream, uint8_t *buffer, size_t size, size_t valid)
 	__attribute__((visibility("hidden")));
 /* Records seen so far. */

@@ -31,12 +31,12 @@ struct pattern {
 	uint8_t kind;
 };
 
-#define PATTERN(text, class, choice, kind)                               \
-	{ text,                                                          \
+#define PATTERN(text, class, choice, kind) \
+	{ text, \
 	  (uint8_t)(sizeof(text) - 1 - (text[sizeof(text) - 2] == '*')), \
-	  text[sizeof(text) - 2] == '*',                                 \
-	  CUDA_CLASS_##class,                                            \
-	  CUDA_CALL_##choice,                                            \
+	  text[sizeof(text) - 2] == '*', \
+	  CUDA_CLASS_##class, \
+	  CUDA_CALL_##choice, \
 	  RING_CUDA_CALL_##kind },
 
 static const struct pattern patterns[] = {
@@ -82,8 +82,7 @@ enum cuda_call_choice cuda_call_choose(enum cuda_api_class class, const char *na
 	for (size_t i = 0; i < COUNT_OF(patterns); i++) {
 		const struct pattern *p = &patterns[i];
 
-		if (p->class != class || (p->open ? size < p->size : size != p->size) ||
-		    memcmp(name, p->name, p->size) != 0)
+		if (p->class != class || (p->open ? size < p->size : size != p->size) || memcmp(name, p->name, p->size) != 0)
 			continue;
 		*kind = p->kind;
 		return p->choice;
@@ -108,15 +107,14 @@ void cuda_calls_prepare(void)
 {
 	enum ring_cuda_call kind;
 
-	for (unsigned class = 0; class < CUDA_CLASSES; class++)
+	for (unsigned class = 0; class < CUDA_CLASSES; class ++)
 		for (uint32_t id = 1; id < MOST_CALLS; id++) {
 			struct call *call = &calls[class][id];
 			const char *name = NULL;
 
 			call->name = NULL;
 			atomic_store_explicit(&call->told, 0, memory_order_relaxed);
-			if (cuda_agent.cupti.cuptiGetCallbackName(domain_of(class), id, &name) != CUPTI_OK ||
-			    !name)
+			if (cuda_agent.cupti.cuptiGetCallbackName(domain_of(class), id, &name) != CUPTI_OK || !name)
 				continue;
 			call->choice = (uint8_t)cuda_call_choose(class, name, &kind);
 			call->kind = (uint8_t)kind;
@@ -134,8 +132,7 @@ static int wanted(const struct call *call)
 {
 	if (!call->name)
 		return 0;
-	return call->choice == CUDA_CALL_ALWAYS ||
-	       (call->choice == CUDA_CALL_ON_REQUEST && (flags() & RING_CUDA_ALL_APIS));
+	return call->choice == CUDA_CALL_ALWAYS || (call->choice == CUDA_CALL_ON_REQUEST && (flags() & RING_CUDA_ALL_APIS));
 }
 
 int cuda_call_wanted(enum cuda_api_class class, uint32_t id)
@@ -146,8 +143,7 @@ int cuda_call_wanted(enum cuda_api_class class, uint32_t id)
 		return 0;
 	if (atomic_load_explicit(&call->told, memory_order_acquire))
 		return 1;
-	if (cuda_tell(&(struct cuda_definition){
-		    .kind = DEFINE_CUDA_CALL, .id = (uint64_t)class << 32 | id, .text = call->name }) == 0)
+	if (cuda_tell(&(struct cuda_definition){ .kind = DEFINE_CUDA_CALL, .id = (uint64_t) class << 32 | id, .text = call->name }) == 0)
 		atomic_store_explicit(&call->told, 1, memory_order_release);
 	return 1;
 }
@@ -173,22 +169,20 @@ int cuda_call_is_managed(enum cuda_api_class class, uint32_t id)
 
 void cuda_calls_enable_managed(int on)
 {
-	for (unsigned class = 0; class < CUDA_CLASSES; class++)
+	for (unsigned class = 0; class < CUDA_CLASSES; class ++)
 		for (uint32_t id = 1; id < MOST_CALLS; id++)
 			if (cuda_call_is_managed(class, id) && (on || !cuda_call_stack_possible(class, id)))
-				cuda_agent.cupti.cuptiEnableCallback((uint32_t)on, cuda_agent.subscriber,
-								     domain_of(class), id);
+				cuda_agent.cupti.cuptiEnableCallback((uint32_t)on, cuda_agent.subscriber, domain_of(class), id);
 }
 
 void cuda_calls_enable_stacks(int on)
 {
 	if (!(flags() & RING_CUDA_BACKTRACES))
 		return;
-	for (unsigned class = 0; class < CUDA_CLASSES; class++)
+	for (unsigned class = 0; class < CUDA_CLASSES; class ++)
 		for (uint32_t id = 1; id < MOST_CALLS; id++)
 			if (cuda_call_stack_possible(class, id))
-				cuda_agent.cupti.cuptiEnableCallback((uint32_t)on, cuda_agent.subscriber,
-								     domain_of(class), id);
+				cuda_agent.cupti.cuptiEnableCallback((uint32_t)on, cuda_agent.subscriber, domain_of(class), id);
 }
 
 /* The whole kind, less what is not wanted. Choosing calls without the kind is possible, too, but where the program had begun before CUPTI

@@ -16,8 +16,7 @@ void cuda_calls_enable(int on) __attribute__((visibility("hidden")));
 /* Whether a record of this call is kept. Its name is told before the first. */
 int cuda_call_wanted(enum cuda_api_class class, uint32_t id) __attribute__((visibility("hidden")));
 /* Ticks from which on the call comes with its stack; all ones: never. */
-uint64_t cuda_call_stack_threshold(enum cuda_api_class class, uint32_t id)
-	__attribute__((visibility("hidden")));
+uint64_t cuda_call_stack_threshold(enum cuda_api_class class, uint32_t id) __attribute__((visibility("hidden")));
 int cuda_call_stack_possible(enum cuda_api_class class, uint32_t id) __attribute__((visibility("hidden")));
 /* Switches the callbacks of the calls that make managed memory. */
 void cuda_calls_enable_managed(int on) __attribute__((visibility("hidden")));

@@ -95,8 +95,7 @@ uint64_t cuda_clock_convert(const struct cuda_clock_fit *fit, uint64_t time)
 	b = a + 1;
 	ticks = b->ticks - a->ticks;
 	ns = b->theirs - a->theirs;
-	return time >= a->theirs ? a->ticks + scale(time - a->theirs, ticks, ns) :
-				   a->ticks - scale(a->theirs - time, ticks, ns);
+	return time >= a->theirs ? a->ticks + scale(time - a->theirs, ticks, ns) : a->ticks - scale(a->theirs - time, ticks, ns);
 }
 
 /* CUPTI's time lies between two readings of ours; half of what is between them is how far off it can be. */
@@ -136,8 +135,7 @@ void cuda_clock_compare(void)
 	struct cuda_clock_pair pair;
 	uint64_t width, error;
 
-	if (!atomic_load_explicit(&state.fitted, memory_order_acquire) || read_pair(&pair, &width) != 0 ||
-	    !cuda_lock_take(&state.lock))
+	if (!atomic_load_explicit(&state.fitted, memory_order_acquire) || read_pair(&pair, &width) != 0 || !cuda_lock_take(&state.lock))
 		return;
 	error = error_of(&state.fit, pair, width);
 	if (error > state.error)
@@ -158,9 +156,7 @@ void cuda_clock_get(struct cuda_clock_fit *ret)
 
 static void tell(uint32_t method, uint64_t error)
 {
-	struct cuda_wire_clock body = { .cupti = cuda_agent.cupti.version,
-					.driver = cuda_driver_version(),
-					.error = error };
+	struct cuda_wire_clock body = { .cupti = cuda_agent.cupti.version, .driver = cuda_driver_version(), .error = error };
 
 	cuda_tell(&(struct cuda_definition){ .kind = DEFINE_CUDA_CLOCK,
 					     .teller = CUDA_TELLER_PROGRAM,
@@ -202,8 +198,7 @@ void cuda_clock_start(void)
 	atomic_store_explicit(&state.given_back, 0, memory_order_relaxed);
 	state.fit.count = 0;
 	state.error = state.told = 0;
-	if (cupti->cuptiActivityRegisterTimestampCallback &&
-	    cupti->cuptiActivityRegisterTimestampCallback(stamp) == CUPTI_OK) {
+	if (cupti->cuptiActivityRegisterTimestampCallback && cupti->cuptiActivityRegisterTimestampCallback(stamp) == CUPTI_OK) {
 		tell(CUDA_CLOCK_SESSION, 0);
 		return;
 	}

@@ -8,12 +8,12 @@
 #define CUDA_CLOCK_PAIRS 64u
 
 struct cuda_clock_pair {
-	uint64_t theirs;      /* ns */
+	uint64_t theirs; /* ns */
 	uint64_t ticks;
 };
 
 struct cuda_clock_fit {
-	uint32_t count;       /* 0: CUPTI's times are ticks */
+	uint32_t count;                                 /* 0: CUPTI's times are ticks */
 	struct cuda_clock_pair pairs[CUDA_CLOCK_PAIRS]; /* rising in both */
 };
 

@@ -30,8 +30,8 @@ uint32_t cuda_correlation(uint32_t theirs)
 
 	if (theirs == 0 || theirs == CUDA_NO_ID)
 		return theirs;
-	while (theirs > seen && !atomic_compare_exchange_weak_explicit(&correlation.highest, &seen, theirs,
-								       memory_order_relaxed, memory_order_relaxed))
+	while (theirs > seen &&
+	       !atomic_compare_exchange_weak_explicit(&correlation.highest, &seen, theirs, memory_order_relaxed, memory_order_relaxed))
 		;
 	return theirs + atomic_load_explicit(&correlation.base, memory_order_relaxed);
 }
@@ -90,8 +90,8 @@ int cuda_call_is_left_out(uint64_t ticks, uint32_t call)
 
 int cuda_work_is_left_out(uint64_t ticks, uint32_t call)
 {
-	return is_warm(ticks) && (call == 0 || call == CUDA_NO_ID ||
-				  is_after(call, atomic_load_explicit(&warm.last, memory_order_relaxed)));
+	return is_warm(ticks) &&
+	       (call == 0 || call == CUDA_NO_ID || is_after(call, atomic_load_explicit(&warm.last, memory_order_relaxed)));
 }
 
 const struct cuda_kind *cuda_kind_at(unsigned i)
@@ -109,10 +109,9 @@ void cuda_decode_prepare(uint32_t version)
 {
 	memset(sizes, 0, sizeof(sizes));
 #define CUPTI_ACTIVITY_SIZE(kind, since, size) \
-	if (version >= (since))                \
+	if (version >= (since)) \
 		sizes[CUPTI_KIND_##kind] = (uint16_t)(size);
-#define CUPTI_ACTIVITY_RECORD(kind, structure, since, field) \
-	CUPTI_ACTIVITY_SIZE(kind, since, offsetof(struct structure, field))
+#define CUPTI_ACTIVITY_RECORD(kind, structure, since, field) CUPTI_ACTIVITY_SIZE(kind, since, offsetof(struct structure, field))
 #define CUPTI_ACTIVITY_WHOLE(kind, structure, since) CUPTI_ACTIVITY_SIZE(kind, since, sizeof(struct structure))
 	CUPTI_ACTIVITY_RECORDS
 #undef CUPTI_ACTIVITY_RECORD

@@ -16,7 +16,7 @@ struct cuda_decoding {
 struct cuda_source {
 	struct cuda_decoding *decoding;
 	const void *record; /* a copy, zeros where this CUPTI's ends */
-	uint32_t size; /* bytes that this CUPTI filled in */
+	uint32_t size;      /* bytes that this CUPTI filled in */
 };
 
 #define CUDA_HAS(source, structure, field) ((source)->size > offsetof(struct structure, field))
@@ -24,8 +24,7 @@ struct cuda_source {
 /* Which fields there are follows from CUPTI's version. */
 void cuda_decode_prepare(uint32_t version) __attribute__((visibility("hidden")));
 /* `room`: bytes from the record to the end of the buffer. */
-void cuda_decode(struct cuda_decoding *decoding, const struct cupti_record *record, size_t room)
-	__attribute__((visibility("hidden")));
+void cuda_decode(struct cuda_decoding *decoding, const struct cupti_record *record, size_t room) __attribute__((visibility("hidden")));
 
 /* A kind of CUPTI's records, and what is made of one. */
 struct cuda_kind {
@@ -60,8 +59,7 @@ void cuda_correlation_restart(void) __attribute__((visibility("hidden")));
 void cuda_warm_set(uint64_t from, uint64_t until) __attribute__((visibility("hidden")));
 int cuda_warm_is_used(void) __attribute__((visibility("hidden")));
 /* Calls that are kept are known from now on, and nothing is written. */
-void cuda_decode_look(struct cuda_decoding *decoding, const struct cupti_record *record, size_t room)
-	__attribute__((visibility("hidden")));
+void cuda_decode_look(struct cuda_decoding *decoding, const struct cupti_record *record, size_t room) __attribute__((visibility("hidden")));
 /* Whether a call, or what runs on the device for one, is left out. Work is not if its call was made before. */
 int cuda_call_is_left_out(uint64_t ticks, uint32_t call) __attribute__((visibility("hidden")));
 int cuda_work_is_left_out(uint64_t ticks, uint32_t call) __attribute__((visibility("hidden")));

@@ -13,8 +13,7 @@ static void decode_memory(const struct cuda_source *s)
 	if (!record)
 		return;
 	record->time = cuda_at(s, m->time);
-	record->place =
-		(struct cuda_place){ m->device, m->context, m->async ? m->stream : CUDA_NO_ID, cuda_correlation(m->correlation) };
+	record->place = (struct cuda_place){ m->device, m->context, m->async ? m->stream : CUDA_NO_ID, cuda_correlation(m->correlation) };
 	record->address = m->address;
 	record->bytes = m->bytes;
 	record->pc = m->pc;
@@ -63,9 +62,8 @@ static void decode_unified(const struct cuda_source *s)
 	const struct cupti_unified *u = s->record;
 	uint32_t kind = u->counter_kind;
 	int from_host = kind == CUPTI_UNIFIED_HTOD || kind == CUPTI_UNIFIED_CPU_FAULT;
-	int to_host = kind == CUPTI_UNIFIED_DTOH || kind == CUPTI_UNIFIED_CPU_FAULT ||
-		      kind == CUPTI_UNIFIED_GPU_FAULT || kind == CUPTI_UNIFIED_THRASHING ||
-		      kind == CUPTI_UNIFIED_THROTTLING;
+	int to_host = kind == CUPTI_UNIFIED_DTOH || kind == CUPTI_UNIFIED_CPU_FAULT || kind == CUPTI_UNIFIED_GPU_FAULT ||
+		      kind == CUPTI_UNIFIED_THRASHING || kind == CUPTI_UNIFIED_THROTTLING;
 	uint64_t time = cuda_at(s, u->start);
 	struct record_cuda_unified *record = is_between_windows(time) ? NULL : cuda_begin(sizeof(*record));
 

@@ -15,7 +15,7 @@ struct device {
 	struct cuda_driver_device driver;
 	char name[NAME_BYTES];
 	int recorded; /* CUPTI's record has come */
-	int placed; /* the driver has answered */
+	int placed;   /* the driver has answered */
 };
 
 static struct device devices[DEVICES];
@@ -78,8 +78,7 @@ static void tell_device(uint32_t id, struct device *device, enum cuda_teller tel
 	w->pci_domain = placed ? device->driver.pci_domain : CUDA_NO_ID;
 	w->pci_bus = placed ? device->driver.pci_bus : CUDA_NO_ID;
 	w->pci_device = placed ? device->driver.pci_device : CUDA_NO_ID;
-	w->attributes[CUDA_ATTRIBUTE_SHARED_PER_BLOCK_OPTIN] =
-		placed ? device->driver.shared_optin : CUDA_NO_ID;
+	w->attributes[CUDA_ATTRIBUTE_SHARED_PER_BLOCK_OPTIN] = placed ? device->driver.shared_optin : CUDA_NO_ID;
 	w->attributes[CUDA_ATTRIBUTE_INTEGRATED] = placed ? device->driver.integrated : CUDA_NO_ID;
 	cuda_tell(&(struct cuda_definition){ .kind = DEFINE_CUDA_DEVICE,
 					     .teller = teller,
@@ -177,19 +176,15 @@ static void decode_context(const struct cuda_source *s)
 					  .green = c->green,
 					  .sm_count = c->sm_count };
 
-	cuda_tell(&(struct cuda_definition){
-		.kind = DEFINE_CUDA_CONTEXT, .id = c->context, .body = &body, .body_size = sizeof(body) });
+	cuda_tell(&(struct cuda_definition){ .kind = DEFINE_CUDA_CONTEXT, .id = c->context, .body = &body, .body_size = sizeof(body) });
 }
 
 static void decode_stream(const struct cuda_source *s)
 {
 	const struct cupti_stream *t = s->record;
-	struct cuda_wire_stream body = {
-		.context = t->context, .device = CUDA_NO_ID, .priority = (int32_t)t->priority, .flag = t->flag
-	};
+	struct cuda_wire_stream body = { .context = t->context, .device = CUDA_NO_ID, .priority = (int32_t)t->priority, .flag = t->flag };
 
-	cuda_tell(&(struct cuda_definition){
-		.kind = DEFINE_CUDA_STREAM, .id = t->stream, .body = &body, .body_size = sizeof(body) });
+	cuda_tell(&(struct cuda_definition){ .kind = DEFINE_CUDA_STREAM, .id = t->stream, .body = &body, .body_size = sizeof(body) });
 }
 
 const struct cuda_kind cuda_object_kinds[] = {

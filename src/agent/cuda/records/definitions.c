@@ -16,8 +16,7 @@ int cuda_tell(const struct cuda_definition *d)
 	uint32_t text_size = cuda_text_room(fixed, d->text);
 	struct record_define *record;
 
-	record = d->teller == CUDA_TELLER_OURS ? core->begin_patiently(fixed + text_size) :
-						 core->begin_definition(fixed + text_size);
+	record = d->teller == CUDA_TELLER_OURS ? core->begin_patiently(fixed + text_size) : core->begin_definition(fixed + text_size);
 	if (!record)
 		return -1;
 	record->time = d->time;
@@ -27,7 +26,6 @@ int cuda_tell(const struct cuda_definition *d)
 		memcpy(record + 1, d->body, d->body_size);
 	if (text_size)
 		memcpy((uint8_t *)record + fixed, d->text, text_size);
-	core->end(record, record_head(RECORD_DEFINE, d->kind, fixed + text_size, d->level, 0),
-		  fixed + text_size);
+	core->end(record, record_head(RECORD_DEFINE, d->kind, fixed + text_size, d->level, 0), fixed + text_size);
 	return 0;
 }

@@ -5,20 +5,20 @@
 #include "agent/cuda/cuda.h"
 
 enum cuda_teller {
-	CUDA_TELLER_OURS,     /* a thread that hands out CUPTI's buffers: may wait for the recorder */
-	CUDA_TELLER_PROGRAM   /* in a callback, on a thread of the program */
+	CUDA_TELLER_OURS,   /* a thread that hands out CUPTI's buffers: may wait for the recorder */
+	CUDA_TELLER_PROGRAM /* in a callback, on a thread of the program */
 };
 
 struct cuda_definition {
 	enum define_kind kind;
 	enum cuda_teller teller;
 	unsigned level;
-	uint64_t time;        /* 0 = not known */
+	uint64_t time; /* 0 = not known */
 	uint64_t id;
 	uint64_t extra;
 	const void *body;
 	uint32_t body_size;
-	const char *text;     /* NULL = none; cut where it does not fit into a record */
+	const char *text; /* NULL = none; cut where it does not fit into a record */
 };
 
 /* 0, or -1 when there was no room. */

@@ -13,7 +13,7 @@ void cuda_driver_prepare(void) __attribute__((visibility("hidden")));
 uint32_t cuda_driver_version(void) __attribute__((visibility("hidden")));
 
 struct cuda_driver_device {
-	uint32_t pci_domain;  /* all ones = not known */
+	uint32_t pci_domain; /* all ones = not known */
 	uint32_t pci_bus;
 	uint32_t pci_device;
 	uint32_t shared_optin;

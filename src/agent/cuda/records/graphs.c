@@ -11,8 +11,7 @@ static uint32_t graph_id(void *graph)
 {
 	uint32_t id = 0;
 
-	if (!graph || !cuda_agent.cupti.cuptiGetGraphId ||
-	    cuda_agent.cupti.cuptiGetGraphId(graph, &id) != CUPTI_OK)
+	if (!graph || !cuda_agent.cupti.cuptiGetGraphId || cuda_agent.cupti.cuptiGetGraphId(graph, &id) != CUPTI_OK)
 		return 0;
 	return id;
 }
@@ -21,8 +20,7 @@ static uint32_t exec_id(void *exec)
 {
 	uint32_t id = 0;
 
-	if (!exec || !cuda_agent.cupti.cuptiGetGraphExecId ||
-	    cuda_agent.cupti.cuptiGetGraphExecId(exec, &id) != CUPTI_OK)
+	if (!exec || !cuda_agent.cupti.cuptiGetGraphExecId || cuda_agent.cupti.cuptiGetGraphExecId(exec, &id) != CUPTI_OK)
 		return 0;
 	return id;
 }
@@ -31,8 +29,7 @@ static uint64_t node_id(void *node)
 {
 	uint64_t id = 0;
 
-	if (!node || !cuda_agent.cupti.cuptiGetGraphNodeId ||
-	    cuda_agent.cupti.cuptiGetGraphNodeId(node, &id) != CUPTI_OK)
+	if (!node || !cuda_agent.cupti.cuptiGetGraphNodeId || cuda_agent.cupti.cuptiGetGraphNodeId(node, &id) != CUPTI_OK)
 		return 0;
 	return id;
 }
@@ -58,8 +55,7 @@ static int write_stack(uint64_t time)
 {
 	const struct ring_session *session = cuda_agent.core->session;
 
-	if (!(session->cuda_flags & RING_CUDA_BACKTRACES) ||
-	    session->cuda_stack_threshold[RING_CUDA_CALL_KERNEL] == UINT64_MAX)
+	if (!(session->cuda_flags & RING_CUDA_BACKTRACES) || session->cuda_stack_threshold[RING_CUDA_CALL_KERNEL] == UINT64_MAX)
 		return 0;
 	cuda_agent.core->stack(time, session->cuda_stack_size);
 	return 1;
@@ -88,24 +84,13 @@ static void tell_node(const struct cupti_graph_data *data, int cloned)
 int cuda_graph_callback(uint32_t id, const struct cupti_graph_data *data)
 {
 	switch (id) {
-	case CUPTI_GRAPH_CREATED:
-		tell_graph(data, GRAPH_CREATED);
-		return 1;
-	case CUPTI_GRAPH_CLONED:
-		tell_graph(data, GRAPH_CLONED);
-		return 1;
-	case CUPTI_GRAPH_EXEC_CREATED:
-		tell_graph(data, GRAPH_EXECUTABLE);
-		return 1;
+	case CUPTI_GRAPH_CREATED: tell_graph(data, GRAPH_CREATED); return 1;
+	case CUPTI_GRAPH_CLONED: tell_graph(data, GRAPH_CLONED); return 1;
+	case CUPTI_GRAPH_EXEC_CREATED: tell_graph(data, GRAPH_EXECUTABLE); return 1;
 	case CUPTI_GRAPH_DESTROY:
-	case CUPTI_GRAPH_EXEC_DESTROY:
-		tell_graph(data, GRAPH_DESTROYED);
-		return 1;
+	case CUPTI_GRAPH_EXEC_DESTROY: tell_graph(data, GRAPH_DESTROYED); return 1;
 	case CUPTI_GRAPH_NODE_CREATED:
-	case CUPTI_GRAPH_NODE_CLONED:
-		tell_node(data, id == CUPTI_GRAPH_NODE_CLONED);
-		return 1;
-	default:
-		return 0;
+	case CUPTI_GRAPH_NODE_CLONED: tell_node(data, id == CUPTI_GRAPH_NODE_CLONED); return 1;
+	default: return 0;
 	}
 }

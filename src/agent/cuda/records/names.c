@@ -42,8 +42,7 @@ static int tell_function(uint32_t id, const void *bytes, uint32_t size)
 
 static int tell_launch(uint32_t id, const void *bytes, uint32_t size)
 {
-	return cuda_tell(&(struct cuda_definition){
-		.kind = DEFINE_CUDA_LAUNCH, .id = id, .body = bytes, .body_size = size });
+	return cuda_tell(&(struct cuda_definition){ .kind = DEFINE_CUDA_LAUNCH, .id = id, .body = bytes, .body_size = size });
 }
 
 static struct numbers functions = { .tell = tell_function };
@@ -80,8 +79,7 @@ static struct known *find(struct table *table, uint64_t hash, const void *bytes,
 		return NULL;
 	for (uint32_t i = (uint32_t)(hash >> 32);; i++) {
 		known = atomic_load_explicit(&table->slots[i & table->mask], memory_order_acquire);
-		if (!known ||
-		    (known->hash == hash && known->size == size && memcmp(known->bytes, bytes, size) == 0))
+		if (!known || (known->hash == hash && known->size == size && memcmp(known->bytes, bytes, size) == 0))
 			return known;
 	}
 }
@@ -164,8 +162,7 @@ static struct known *know(struct numbers *n, const void *bytes, uint32_t size)
  * used. */
 static uint32_t number(struct numbers *n, struct known *known)
 {
-	if (!atomic_load_explicit(&known->told, memory_order_acquire) &&
-	    n->tell(known->id, known->bytes, known->size) == 0)
+	if (!atomic_load_explicit(&known->told, memory_order_acquire) && n->tell(known->id, known->bytes, known->size) == 0)
 		atomic_store_explicit(&known->told, 1, memory_order_release);
 	return known->id;
 }
@@ -175,9 +172,8 @@ static uint32_t number_of_unknown(struct numbers *n, const void *bytes, uint32_t
 	uint32_t id = next_number(n);
 
 	if (!atomic_exchange_explicit(&n->reported, 1, memory_order_relaxed))
-		cuda_agent.core->diagnose(DIAGNOSTIC_WARNING,
-					  "CUDA: no memory for more names and ways of launching; "
-					  "the report is complete, but larger");
+		cuda_agent.core->diagnose(DIAGNOSTIC_WARNING, "CUDA: no memory for more names and ways of launching; "
+							      "the report is complete, but larger");
 	n->tell(id, bytes, size);
 	return id;
 }

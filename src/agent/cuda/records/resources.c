@@ -7,6 +7,7 @@
 
 void cuda_resources_enable(int on)
 {
+	/* clang-format off */
 	static const uint8_t ids[] = { CUPTI_CONTEXT_CREATED,	 CUPTI_CONTEXT_DESTROY,
 				       CUPTI_STREAM_CREATED,	 CUPTI_DRIVER_READY,
 				       CUPTI_MODULE_LOADED,	 CUPTI_MODULE_UNLOAD,
@@ -14,6 +15,7 @@ void cuda_resources_enable(int on)
 				       CUPTI_GRAPH_CLONED,	 CUPTI_GRAPH_NODE_CREATED,
 				       CUPTI_GRAPH_EXEC_CREATED, CUPTI_GRAPH_EXEC_DESTROY,
 				       CUPTI_GRAPH_NODE_CLONED };
+	/* clang-format on */
 
 	for (size_t i = 0; i < sizeof(ids); i++)
 		cuda_agent.cupti.cuptiEnableCallback((uint32_t)on, cuda_agent.subscriber, CUPTI_DOMAIN_RESOURCE, ids[i]);
@@ -23,8 +25,7 @@ static uint32_t context_id(void *context)
 {
 	uint32_t id = 0;
 
-	if (!context || !cuda_agent.cupti.cuptiGetContextId ||
-	    cuda_agent.cupti.cuptiGetContextId(context, &id) != CUPTI_OK)
+	if (!context || !cuda_agent.cupti.cuptiGetContextId || cuda_agent.cupti.cuptiGetContextId(context, &id) != CUPTI_OK)
 		return 0;
 	return id;
 }
@@ -33,8 +34,7 @@ static uint32_t device_id(void *context)
 {
 	uint32_t id = 0;
 
-	if (!context || !cuda_agent.cupti.cuptiGetDeviceId ||
-	    cuda_agent.cupti.cuptiGetDeviceId(context, &id) != CUPTI_OK)
+	if (!context || !cuda_agent.cupti.cuptiGetDeviceId || cuda_agent.cupti.cuptiGetDeviceId(context, &id) != CUPTI_OK)
 		return CUDA_NO_ID;
 	return id;
 }
@@ -43,28 +43,22 @@ static uint32_t stream_id(void *context, void *stream)
 {
 	uint32_t id = 0;
 
-	if (!cuda_agent.cupti.cuptiGetStreamIdEx ||
-	    cuda_agent.cupti.cuptiGetStreamIdEx(context, stream, 0, &id) != CUPTI_OK)
+	if (!cuda_agent.cupti.cuptiGetStreamIdEx || cuda_agent.cupti.cuptiGetStreamIdEx(context, stream, 0, &id) != CUPTI_OK)
 		return CUDA_NO_ID;
 	return id;
 }
 
 static void tell(enum define_kind kind, uint64_t id, const void *body, uint32_t size)
 {
-	cuda_tell(&(struct cuda_definition){ .kind = kind,
-					     .teller = CUDA_TELLER_PROGRAM,
-					     .time = cuda_agent.core->now(),
-					     .id = id,
-					     .body = body,
-					     .body_size = size });
+	cuda_tell(&(struct cuda_definition){
+		.kind = kind, .teller = CUDA_TELLER_PROGRAM, .time = cuda_agent.core->now(), .id = id, .body = body, .body_size = size });
 }
 
 static void context_changed(void *context, int ended)
 {
-	struct cuda_wire_context body = { .device = device_id(context),
-					  .null_stream = CUDA_NO_ID,
-					  .ended = (uint32_t)ended,
-					  .handle = (uintptr_t)context };
+	struct cuda_wire_context body = {
+		.device = device_id(context), .null_stream = CUDA_NO_ID, .ended = (uint32_t)ended, .handle = (uintptr_t)context
+	};
 	uint32_t id = context_id(context);
 
 	if (!id)
@@ -100,23 +94,15 @@ static void module_changed(const struct cupti_resource_data *data, int ended)
 void cuda_resource_callback(uint32_t id, const struct cupti_resource_data *data)
 {
 	switch (id) {
-	case CUPTI_DRIVER_READY:
-		cuda_activities_driver_ready();
-		break;
+	case CUPTI_DRIVER_READY: cuda_activities_driver_ready(); break;
 	case CUPTI_CONTEXT_CREATED:
 		cuda_activities_driver_ready();
 		context_changed(data->context, 0);
 		break;
-	case CUPTI_CONTEXT_DESTROY:
-		context_changed(data->context, 1);
-		break;
-	case CUPTI_STREAM_CREATED:
-		stream_created(data);
-		break;
+	case CUPTI_CONTEXT_DESTROY: context_changed(data->context, 1); break;
+	case CUPTI_STREAM_CREATED: stream_created(data); break;
 	case CUPTI_MODULE_LOADED:
-	case CUPTI_MODULE_UNLOAD:
-		module_changed(data, id == CUPTI_MODULE_UNLOAD);
-		break;
+	case CUPTI_MODULE_UNLOAD: module_changed(data, id == CUPTI_MODULE_UNLOAD); break;
 	default:
 		if (data->descriptor)
 			cuda_graph_callback(id, data->descriptor);

@@ -80,10 +80,10 @@ struct placed {
 };
 
 struct part {
-	struct placed *kernels;        /* by id */
+	struct placed *kernels; /* by id */
 	size_t count;
-	struct id_set codes, files;    /* that kernels which stay have: kernel_code.id, and texts */
-	struct id_set blobs;           /* of others */
+	struct id_set codes, files; /* that kernels which stay have: kernel_code.id, and texts */
+	struct id_set blobs;        /* of others */
 };
 
 static int by_id(const void *a, const void *b)
@@ -124,22 +124,13 @@ static bool keeps_row(void *context, enum table_id table, int64_t *v, uint32_t p
 	const struct placed *k;
 
 	switch (table) {
-	case TABLE_KERNEL_RESULT:
-		k = find(p, v[COLUMN_KERNEL_RESULT_ID]);
-		return k && k->is_kept;
-	case TABLE_KERNEL_METRIC:
-		return keeps_metric(p, v);
-	case TABLE_KERNEL_SOURCE:
-		k = find(p, v[COLUMN_KERNEL_SOURCE_RESULT]);
-		return k && k->is_kept;
-	case TABLE_KERNEL_CODE:
-		return id_in(&p->codes, v[COLUMN_KERNEL_CODE_ID]);
-	case TABLE_KERNEL_INSTRUCTION:
-		return id_in(&p->codes, v[COLUMN_KERNEL_INSTRUCTION_CODE]);
-	case TABLE_KERNEL_FILE:
-		return HAS(present, COLUMN_KERNEL_FILE_NAME) && id_in(&p->files, v[COLUMN_KERNEL_FILE_NAME]);
-	default:
-		return true;
+	case TABLE_KERNEL_RESULT: k = find(p, v[COLUMN_KERNEL_RESULT_ID]); return k && k->is_kept;
+	case TABLE_KERNEL_METRIC: return keeps_metric(p, v);
+	case TABLE_KERNEL_SOURCE: k = find(p, v[COLUMN_KERNEL_SOURCE_RESULT]); return k && k->is_kept;
+	case TABLE_KERNEL_CODE: return id_in(&p->codes, v[COLUMN_KERNEL_CODE_ID]);
+	case TABLE_KERNEL_INSTRUCTION: return id_in(&p->codes, v[COLUMN_KERNEL_INSTRUCTION_CODE]);
+	case TABLE_KERNEL_FILE: return HAS(present, COLUMN_KERNEL_FILE_NAME) && id_in(&p->files, v[COLUMN_KERNEL_FILE_NAME]);
+	default: return true;
 	}
 }
 
@@ -195,7 +186,9 @@ static int place(struct part *p, const struct kernel_results *results)
 	if (!p->kernels)
 		return -ENOMEM;
 	for (size_t i = 0; i < results->count; i++)
-		p->kernels[i] = (struct placed){ .id = results->items[i].id, .process = results->items[i].process, .device = results->items[i].device };
+		p->kernels[i] = (struct placed){ .id = results->items[i].id,
+						 .process = results->items[i].process,
+						 .device = results->items[i].device };
 	p->count = results->count;
 	return 0;
 }
@@ -287,7 +280,8 @@ static int write_whole(struct cli *cli, const char *from, const char *to)
 
 static bool has_filter(const struct kernel_fields *f)
 {
-	return f->name || f->range_filter || f->ids.count || f->devices || f->python_include.count || f->python_exclude.count || kernel_filter_is_native(f) || f->nvtx_include.count || f->nvtx_exclude.count || f->skip || f->skip_before || f->count;
+	return f->name || f->range_filter || f->ids.count || f->devices || f->python_include.count || f->python_exclude.count ||
+	       kernel_filter_is_native(f) || f->nvtx_include.count || f->nvtx_exclude.count || f->skip || f->skip_before || f->count;
 }
 
 int kernel_copy(struct cli *cli, const struct kernel_fields *fields)
@@ -297,7 +291,8 @@ int kernel_copy(struct cli *cli, const struct kernel_fields *fields)
 	struct error err;
 	int status;
 
-	if (kernel_output_path(fields->output, cli->role == CLI_NCU ? ".ncu-rep" : ".sonde", fields->overwrite, path, sizeof(path), &err) < 0)
+	if (kernel_output_path(fields->output, cli->role == CLI_NCU ? ".ncu-rep" : ".sonde", fields->overwrite, path, sizeof(path), &err) <
+	    0)
 		return command_fail(cli, &kernel_command, "%s", err.text);
 	if (!open_report(cli, &kernel_command, fields->import, &opened, &status))
 		return status;

@@ -32,7 +32,7 @@ struct printing {
 	struct report *before_report;
 	struct baseline baseline;
 	struct typical *typical;
-	bool reason_known;             /* why there are no kernels */
+	bool reason_known; /* why there are no kernels */
 };
 
 #define STATUS_BEYOND 4 /* a threshold */
@@ -47,7 +47,9 @@ static int print_page(struct printing *p)
 		return kernel_source_print(p->cli, f, &p->results, &p->options);
 	if (f->summary != SUMMARY_NONE && f->page != PAGE_SESSION)
 		return page_print_summary(out, &p->results, &p->options, (enum page_summary)f->summary,
-					  f->json ? FORM_JSON : f->csv ? FORM_CSV : FORM_TEXT);
+					  f->json ? FORM_JSON :
+					  f->csv  ? FORM_CSV :
+						    FORM_TEXT);
 	if (f->json)
 		return page_write_json(out, &p->results, &p->options);
 	if (f->page == PAGE_SESSION) {
@@ -89,9 +91,11 @@ static int seen_function(void *context, const int64_t *values, uint32_t present)
 {
 	struct printing *p = context;
 	const char *name = present >> COLUMN_CUDA_FUNCTION_NAME & 1 ?
-				   report_text(p->results.report, (uint64_t)values[COLUMN_CUDA_FUNCTION_NAME], NULL) : NULL;
+				   report_text(p->results.report, (uint64_t)values[COLUMN_CUDA_FUNCTION_NAME], NULL) :
+				   NULL;
 	const char *mangled = present >> COLUMN_CUDA_FUNCTION_MANGLED & 1 ?
-				      report_text(p->results.report, (uint64_t)values[COLUMN_CUDA_FUNCTION_MANGLED], NULL) : NULL;
+				      report_text(p->results.report, (uint64_t)values[COLUMN_CUDA_FUNCTION_MANGLED], NULL) :
+				      NULL;
 	char *plain = mangled ? demangle_cuda(mangled) : NULL;
 
 	if (plain || name)
@@ -106,7 +110,8 @@ static int tell_reason(void *context, const int64_t *values, uint32_t present)
 	static const char no_cuda[] = "There is no CUDA data: the program did";
 	struct printing *p = context;
 	const char *text = present >> COLUMN_DIAGNOSTIC_TEXT & 1 ?
-				   report_text(p->results.report, (uint64_t)values[COLUMN_DIAGNOSTIC_TEXT], NULL) : NULL;
+				   report_text(p->results.report, (uint64_t)values[COLUMN_DIAGNOSTIC_TEXT], NULL) :
+				   NULL;
 
 	bool is_reason = text && strncmp(text, no_cuda, strlen(no_cuda)) == 0;
 
@@ -133,8 +138,9 @@ static void tell_of_none(struct printing *p)
 		fprintf(kernel_told(p->cli), "==WARNING== %s\n", likely_reason(p->fields));
 	fprintf(kernel_told(p->cli), "==WARNING== No kernels were profiled.\n");
 	if (p->fields->import && !report_row_count(p->results.report, TABLE_KERNEL_RESULT))
-		fprintf(kernel_told(p->cli), "==WARNING== The report has no results of kernels: 'sonde kernel -o NAME PROGRAM' records them; 'sonde stats' shows what else "
-					     "there is.\n");
+		fprintf(kernel_told(p->cli),
+			"==WARNING== The report has no results of kernels: 'sonde kernel -o NAME PROGRAM' records them; 'sonde stats' shows what else "
+			"there is.\n");
 	if (!report_row_count(p->results.report, TABLE_CUDA_FUNCTION))
 		return;
 	fprintf(kernel_told(p->cli), "==WARNING== Kernels that were launched:\n");
@@ -290,9 +296,12 @@ static bool look_at_ranges(struct printing *p)
 	for (size_t i = 0; i < p->results.count; i++)
 		if (p->results.items[i].range_count || (by == SUMMARY_PER_OPERATOR && p->results.items[i].operator))
 			return true;
-	command_fail(p->cli, &kernel_command, "--print-summary %s: no kernel of the report was launched in an NVTX range%s", names[by],
-		     by == SUMMARY_PER_OPERATOR ? ": record with --nvtx and torch.autograd.profiler.emit_nvtx(), or name a trace of torch.profiler by --operators" :
-		     p->options.nvtx ? " of the program's" : ": record with --nvtx");
+	command_fail(
+		p->cli, &kernel_command, "--print-summary %s: no kernel of the report was launched in an NVTX range%s", names[by],
+		by == SUMMARY_PER_OPERATOR ?
+			": record with --nvtx and torch.autograd.profiler.emit_nvtx(), or name a trace of torch.profiler by --operators" :
+		p->options.nvtx ? " of the program's" :
+				  ": record with --nvtx");
 	return false;
 }
 

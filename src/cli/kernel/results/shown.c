@@ -151,7 +151,8 @@ static int say_missing(const struct metric_names *all, const char *word, struct 
 }
 
 /* What is not there is told of; without any there is nothing to show. */
-static int tell_missing(struct cli *cli, const struct string_list *missing, bool has_others, const struct metric_names *all, struct error *err)
+static int tell_missing(struct cli *cli, const struct string_list *missing, bool has_others, const struct metric_names *all,
+			struct error *err)
 {
 	if (missing->count && !has_others)
 		return say_missing(all, missing->items[0], err);

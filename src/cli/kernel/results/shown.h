@@ -9,12 +9,12 @@
 struct kernel_shown {
 	const struct section **sections; /* NULL: those that have values */
 	size_t section_count;
-	struct string_list metrics;      /* words for them: names, or regex:EXPRESSION */
-	struct metric_names named;       /* what they mean in the report */
-	bool only_metrics;               /* of the raw page, too */
-	bool is_recorded;                /* the options by which the report was made are known: */
+	struct string_list metrics; /* words for them: names, or regex:EXPRESSION */
+	struct metric_names named;  /* what they mean in the report */
+	bool only_metrics;          /* of the raw page, too */
+	bool is_recorded;           /* the options by which the report was made are known: */
 	struct kernel_fields recorded;
-	struct options_parsed uses;      /* theirs */
+	struct options_parsed uses; /* theirs */
 	struct string_list words;
 };
 

@@ -64,8 +64,10 @@ int kernel_run_passes(struct cli *cli, const struct kernel_run *run, struct reco
 	if (!run->metric_count)
 		return kernel_run(cli, run, result);
 	if (!passes)
-		return command_fail(cli, &kernel_command, "Running the program once for each pass needs to know how many passes the metrics take: CUPTI has to be "
-							   "here, and the chip known (--chips)");
+		return command_fail(
+			cli, &kernel_command,
+			"Running the program once for each pass needs to know how many passes the metrics take: CUPTI has to be "
+			"here, and the chip known (--chips)");
 	if (kernel_output_folder(folder, sizeof(folder), &err) < 0)
 		return command_fail(cli, &kernel_command, "%s", err.text);
 	one.request.application_folder = folder;

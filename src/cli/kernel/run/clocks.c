@@ -47,7 +47,8 @@ static void tell_locked(struct cli *cli, struct kernel_clocks *c, enum kernel_cl
 	}
 	snprintf(c->what, sizeof(c->what), "locked to %s", control == CLOCKS_BASE ? "base" : "the highest");
 	if (cli->role == CLI_NCU && !quiet)
-		fprintf(kernel_told(cli), "==PROF== Clocks are %s until the program ends; --clock-control none leaves them as they are.\n", c->what);
+		fprintf(kernel_told(cli), "==PROF== Clocks are %s until the program ends; --clock-control none leaves them as they are.\n",
+			c->what);
 }
 
 void kernel_clocks_lock(struct cli *cli, struct kernel_clocks *ret, enum kernel_clock_control control, bool quiet)

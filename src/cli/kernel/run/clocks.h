@@ -13,7 +13,7 @@ struct kernel_clocks {
 	struct nvml nvml;
 	void *locked[MOST_LOCKED]; /* GPUs */
 	unsigned count;
-	char what[320];            /* at which clocks kernels are read, for the report */
+	char what[320]; /* at which clocks kernels are read, for the report */
 };
 
 /* What cannot be locked is told in one line, and is no reason to stop; that they are is not told of when it is to be quiet. */

@@ -21,19 +21,19 @@ struct counting {
 	struct cli *cli;
 	const struct kernel_fields *fields;
 	struct string_list metrics; /* by part */
-	struct string_list units;  /* of each; none where chips are not known */
-	struct string_list asked;  /* what --metrics means */
+	struct string_list units;   /* of each; none where chips are not known */
+	struct string_list asked;   /* what --metrics means */
 	struct string_list schedules[SCHEDULE_PARTS];
 	struct kernel_filter filter;
 	struct kernel_request request;
 	struct kernel_source_run source;
-	uint8_t *config;            /* of what is no link: whether a GPU has those is not known here */
+	uint8_t *config; /* of what is no link: whether a GPU has those is not known here */
 	char chip[CHIP_NAME_MAX];
 	struct kernel_links links; /* read when one of them is asked for */
-	bool tell_links;         /* between GPUs */
-	char folder[PATH_MAX];   /* of a report that nobody keeps; "" where it is kept */
+	bool tell_links;           /* between GPUs */
+	char folder[PATH_MAX];     /* of a report that nobody keeps; "" where it is kept */
 	char report[PATH_MAX];
-	char csv[PATH_MAX];      /* "" for none */
+	char csv[PATH_MAX]; /* "" for none */
 };
 
 _Static_assert((unsigned)SCHEDULE_PARTS == KERNEL_REQUEST_PARTS, "a request has room for all parts");
@@ -93,8 +93,10 @@ static int add_part(struct counting *c, const struct kernel_chosen *choice, cons
 		to->metrics.count++;
 		r = string_list_addf(&c->metrics, "%s", names[i]);
 		if (r >= 0)
-			r = string_list_addf(&c->units, "%s", catalog_facts(&choice->counted, names[i], &facts) && facts.dimension ?
-							       unit_of_dimension(facts.dimension, unit, sizeof(unit)) : "");
+			r = string_list_addf(&c->units, "%s",
+					     catalog_facts(&choice->counted, names[i], &facts) && facts.dimension ?
+						     unit_of_dimension(facts.dimension, unit, sizeof(unit)) :
+						     "");
 	}
 	to->passes = from->passes;
 	for (size_t i = 0; i < from->count && r >= 0; i++)
@@ -172,8 +174,8 @@ static int schedule(struct counting *c, const struct kernel_chosen *choice, cons
 	if (r < 0)
 		return r;
 	if (count && !c->fields->quiet)
-		fprintf(kernel_told(c->cli), "==PROF== %zu metric%s, for which each kernel runs %zu time%s\n", count, count == 1 ? "" : "s", s.passes,
-			s.passes == 1 ? "" : "s");
+		fprintf(kernel_told(c->cli), "==PROF== %zu metric%s, for which each kernel runs %zu time%s\n", count, count == 1 ? "" : "s",
+			s.passes, s.passes == 1 ? "" : "s");
 	for (unsigned part = 0; part < SCHEDULE_PARTS && r >= 0; part++)
 		r = add_part(c, choice, &s, part, names, count);
 	if (r < 0)
@@ -299,9 +301,13 @@ static bool check_range_options(struct counting *c)
 
 	while (next_piece(&c->fields->range_options, &at, &text, piece, sizeof(piece))) {
 		if (strcmp(piece, "disable-host-restore") == 0) {
-			kernel_warn(c->cli, "--range-replay-options disable-host-restore: memory of the host that the device writes is put back in any case.");
+			kernel_warn(
+				c->cli,
+				"--range-replay-options disable-host-restore: memory of the host that the device writes is put back in any case.");
 		} else if (strcmp(piece, "enable-greedy-sync") != 0) {
-			command_fail(c->cli, &kernel_command, "--range-replay-options does not take '%s'. It takes enable-greedy-sync and disable-host-restore.", piece);
+			command_fail(c->cli, &kernel_command,
+				     "--range-replay-options does not take '%s'. It takes enable-greedy-sync and disable-host-restore.",
+				     piece);
 			return false;
 		}
 	}
@@ -311,11 +317,16 @@ static bool check_range_options(struct counting *c)
 static bool check_ranges(struct counting *c)
 {
 	const struct kernel_fields *f = c->fields;
-	const char *other = f->name ? "-k" : f->ids.count ? "--kernel-id" : f->fast ? "--fast" : f->graphs == GRAPHS_WHOLE ? "--graph-profiling graph" : NULL;
+	const char *other = f->name                   ? "-k" :
+			    f->ids.count              ? "--kernel-id" :
+			    f->fast                   ? "--fast" :
+			    f->graphs == GRAPHS_WHOLE ? "--graph-profiling graph" :
+							NULL;
 
 	if (f->replay_mode < REPLAY_RANGE || !other)
 		return true;
-	command_fail(c->cli, &kernel_command, "A range is one result, whatever kernels it has: %s is not for --replay-mode range and app-range", other);
+	command_fail(c->cli, &kernel_command,
+		     "A range is one result, whatever kernels it has: %s is not for --replay-mode range and app-range", other);
 	return false;
 }
 
@@ -328,13 +339,15 @@ static bool check_mode(struct counting *c)
 	if (!check_range_options(c) || !check_ranges(c))
 		return false;
 	if (c->fields->fast && c->fields->replay_mode) {
-		command_fail(c->cli, &kernel_command, "--fast reads what one run of the program tells: not with --replay-mode application, which makes several");
+		command_fail(c->cli, &kernel_command,
+			     "--fast reads what one run of the program tells: not with --replay-mode application, which makes several");
 		return false;
 	}
 	if (c->fields->cache_control != CACHE_BOTH)
 		return true;
 	if (c->fields->fast || c->fields->replay_mode) {
-		command_fail(c->cli, &kernel_command, "--cache-control both counts everything twice: not with --fast, and only with --replay-mode kernel");
+		command_fail(c->cli, &kernel_command,
+			     "--cache-control both counts everything twice: not with --fast, and only with --replay-mode kernel");
 		return false;
 	}
 	for (size_t i = 0; i < count && r >= 0; i++)
@@ -364,7 +377,9 @@ static void complete_request(struct kernel_request *r, const struct counting *c)
 	r->flush_caches = f->cache_control != CACHE_NONE && !f->fast;
 	r->warm = f->cache_control == CACHE_BOTH;
 	r->kill = kernel_says_yes(f->kill) && !kernel_filter_is_native(f);
-	r->ranges = f->replay_mode == REPLAY_APP_RANGE ? KERNEL_RANGES_BY_RUNS : f->replay_mode == REPLAY_RANGE ? KERNEL_RANGES_BY_CALLS : KERNEL_RANGES_NONE;
+	r->ranges = f->replay_mode == REPLAY_APP_RANGE ? KERNEL_RANGES_BY_RUNS :
+		    f->replay_mode == REPLAY_RANGE     ? KERNEL_RANGES_BY_CALLS :
+							 KERNEL_RANGES_NONE;
 	r->graphs = (int)graphs_of(f);
 }
 
@@ -394,7 +409,8 @@ static int run(struct counting *c, const struct options_parsed *parsed, struct r
 
 	complete_request(&run.request, c);
 	if (!run.source && (kernel_source_needs_code(&c->source) || c->source.series.count))
-		fprintf(kernel_told(c->cli), "==WARNING== Instructions are not counted, and nothing is sampled, where kernels are not launched again one by one.\n");
+		fprintf(kernel_told(c->cli),
+			"==WARNING== Instructions are not counted, and nothing is sampled, where kernels are not launched again one by one.\n");
 	if (f->null_stdin && !freopen("/dev/null", "r", stdin))
 		return command_fail(c->cli, &kernel_command, "Standard input cannot be taken away: %s", strerror(errno));
 	/* What the program prints comes behind what was said so far. */
@@ -405,7 +421,9 @@ static int run(struct counting *c, const struct options_parsed *parsed, struct r
 	run.output = buf_cstr(&literal);
 	kernel_clocks_lock(c->cli, &clocks, clock_control(c->cli, f, parsed), f->quiet);
 	run.clocks = clocks.what;
-	status = (f->replay_mode == REPLAY_APPLICATION && !f->fast) || f->replay_mode == REPLAY_APP_RANGE ? kernel_run_passes(c->cli, &run, result) : kernel_run(c->cli, &run, result);
+	status = (f->replay_mode == REPLAY_APPLICATION && !f->fast) || f->replay_mode == REPLAY_APP_RANGE ?
+			 kernel_run_passes(c->cli, &run, result) :
+			 kernel_run(c->cli, &run, result);
 	kernel_clocks_release(&clocks);
 	buf_release(&literal);
 	return status;

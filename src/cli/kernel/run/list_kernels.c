@@ -17,14 +17,14 @@
 #include "record/record.h"
 #include "symbol/demangle.h"
 
-#define SHOWN_SIZES 3      /* of each kernel, for people */
+#define SHOWN_SIZES 3 /* of each kernel, for people */
 #define SHOWN_COMMANDS 3
 
 extern const struct command profile_command;
 
 struct kernel_line {
 	char *name;
-	char *sizes;       /* "(4, 1, 1)x(64, 1, 1)" with "; " between, the one that took longest first */
+	char *sizes; /* "(4, 1, 1)x(64, 1, 1)" with "; " between, the one that took longest first */
 	int64_t launches, total, least, most, size_count;
 };
 
@@ -121,14 +121,15 @@ static bool read_kernels(struct cli *cli, const struct kernel_fields *f, const c
 	struct error err;
 	int r = SQLITE_DONE;
 
-	snprintf(text, sizeof(text),
-		 "WITH sizes AS (SELECT s.value AS name, gridX, gridY, gridZ, blockX, blockY, blockZ, count(*) AS n, sum(end - start) AS total,"
-		 " min(end - start) AS least, max(end - start) AS most FROM CUPTI_ACTIVITY_KIND_KERNEL k JOIN StringIds s ON s.id = coalesce(k.%s, k.demangledName)"
-		 " GROUP BY s.value, gridX, gridY, gridZ, blockX, blockY, blockZ ORDER BY total DESC)"
-		 " SELECT name, sum(n), sum(total), min(least), max(most), count(*),"
-		 " group_concat(printf('(%%d, %%d, %%d)x(%%d, %%d, %%d)', gridX, gridY, gridZ, blockX, blockY, blockZ), '; ')"
-		 " FROM sizes GROUP BY name ORDER BY 3 DESC, 1",
-		 columns[f->name_base]);
+	snprintf(
+		text, sizeof(text),
+		"WITH sizes AS (SELECT s.value AS name, gridX, gridY, gridZ, blockX, blockY, blockZ, count(*) AS n, sum(end - start) AS total,"
+		" min(end - start) AS least, max(end - start) AS most FROM CUPTI_ACTIVITY_KIND_KERNEL k JOIN StringIds s ON s.id = coalesce(k.%s, k.demangledName)"
+		" GROUP BY s.value, gridX, gridY, gridZ, blockX, blockY, blockZ ORDER BY total DESC)"
+		" SELECT name, sum(n), sum(total), min(least), max(most), count(*),"
+		" group_concat(printf('(%%d, %%d, %%d)x(%%d, %%d, %%d)', gridX, gridY, gridZ, blockX, blockY, blockZ), '; ')"
+		" FROM sizes GROUP BY name ORDER BY 3 DESC, 1",
+		columns[f->name_base]);
 	if (query_open(&q, path, &err) < 0) {
 		command_fail(cli, &kernel_command, "%s", err.text);
 		return false;
@@ -206,9 +207,10 @@ static void print_text(FILE *out, const struct kernel_list *list)
 	for (size_t i = 0; i < list->count; i++) {
 		const struct kernel_line *line = &list->items[i];
 
-		fprintf(out, "%8.1f %14.3f %9" PRId64 " %12.3f %12.3f %12.3f  %s\n", list->total ? 100.0 * (double)line->total / (double)list->total : 0,
-			(double)line->total / 1e3, line->launches, (double)line->total / 1e3 / (double)line->launches, (double)line->least / 1e3,
-			(double)line->most / 1e3, line->name);
+		fprintf(out, "%8.1f %14.3f %9" PRId64 " %12.3f %12.3f %12.3f  %s\n",
+			list->total ? 100.0 * (double)line->total / (double)list->total : 0, (double)line->total / 1e3, line->launches,
+			(double)line->total / 1e3 / (double)line->launches, (double)line->least / 1e3, (double)line->most / 1e3,
+			line->name);
 		fprintf(out, "%73s  ", "");
 		print_sizes(out, line);
 		fputc('\n', out);
@@ -237,7 +239,9 @@ static void print_json(FILE *out, const struct kernel_list *list)
 
 		fputs(i ? ",\n  {\"name\": " : "\n  {\"name\": ", out);
 		json_put_string(out, line->name);
-		fprintf(out, ", \"launches\": %" PRId64 ", \"total_ns\": %" PRId64 ", \"mean_ns\": %.17g, \"min_ns\": %" PRId64 ", \"max_ns\": %" PRId64,
+		fprintf(out,
+			", \"launches\": %" PRId64 ", \"total_ns\": %" PRId64 ", \"mean_ns\": %.17g, \"min_ns\": %" PRId64
+			", \"max_ns\": %" PRId64,
 			line->launches, line->total, (double)line->total / (double)line->launches, line->least, line->most);
 		fputs(", \"sizes\": ", out);
 		json_put_string(out, line->sizes);

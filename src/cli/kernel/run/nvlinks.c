@@ -49,8 +49,8 @@ static bool read_gpu(const struct nvml *n, unsigned index, struct kernel_gpu_lin
 		ret->name[0] = '\0';
 	while (ret->link_count < KERNEL_LINKS && read_link(n, device, ret->link_count, &ret->links[ret->link_count]))
 		ret->link_count++;
-	if (ret->link_count && n->nvmlDeviceGetFieldValues && n->nvmlDeviceGetFieldValues(device, 1, &speed) == NVML_OK && speed.result == NVML_OK &&
-	    speed.type == NVML_UNSIGNED)
+	if (ret->link_count && n->nvmlDeviceGetFieldValues && n->nvmlDeviceGetFieldValues(device, 1, &speed) == NVML_OK &&
+	    speed.result == NVML_OK && speed.type == NVML_UNSIGNED)
 		ret->bandwidth = 1e6 * speed.value.number;
 	return true;
 }

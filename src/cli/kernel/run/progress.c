@@ -66,7 +66,8 @@ static void read_or_timed(struct progress *p, const struct kernel_progress *step
 		fprintf(out, "....timed, without counters\n");
 	p->is_open = false;
 	if (!is_read && !p->timed)
-		fprintf(out, "==WARNING== Kernels are timed from here on: their launch, occupancy and duration are known without counters.\n");
+		fprintf(out,
+			"==WARNING== Kernels are timed from here on: their launch, occupancy and duration are known without counters.\n");
 	p->timed |= !is_read;
 }
 
@@ -128,7 +129,8 @@ static void show(struct progress *p, const struct kernel_progress *step)
 	else if (step->state == KERNEL_CONNECTED && !p->quiet)
 		fprintf(out, "==PROF== Connected to process %u (%s)\n", step->number, step->text);
 	else if (step->state == KERNEL_LEFT_ALONE)
-		fprintf(out, "==WARNING== CUDA graphs were left alone (%u launch%s): %s.\n", step->number, step->number == 1 ? "" : "es", step->text);
+		fprintf(out, "==WARNING== CUDA graphs were left alone (%u launch%s): %s.\n", step->number, step->number == 1 ? "" : "es",
+			step->text);
 	else if (step->state == KERNEL_DISCONNECTED && !p->quiet)
 		fprintf(out, "==PROF== Disconnected from process %u\n", step->number);
 	fflush(out);

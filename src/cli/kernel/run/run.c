@@ -93,8 +93,8 @@ static int tell_end(struct cli *cli, const struct kernel_run *run, const struct 
 	return status;
 }
 
-static int record_kernels(struct cli *cli, const struct kernel_run *run, const struct kernel_choice *choice, struct progress *progress, int argc,
-			  char **argv, struct record_result *result)
+static int record_kernels(struct cli *cli, const struct kernel_run *run, const struct kernel_choice *choice, struct progress *progress,
+			  int argc, char **argv, struct record_result *result)
 {
 	struct options_parsed parsed = OPTIONS_PARSED_INIT;
 	struct profile_setup setup = { .style = OUTPUT_SONDE };
@@ -134,10 +134,9 @@ int kernel_run(struct cli *cli, const struct kernel_run *run, struct record_resu
 					.nvtx_process = run->nvtx_process,
 					.gpus = run->gpus,
 					.gpu_count = run->gpu_count };
-	struct progress progress = { .cli = cli,
-				     .quiet = run->quiet,
-				     .at_once = !run->quiet && isatty(fileno(kernel_told(cli))),
-				     .timeout = run->replay_timeout };
+	struct progress progress = {
+		.cli = cli, .quiet = run->quiet, .at_once = !run->quiet && isatty(fileno(kernel_told(cli))), .timeout = run->replay_timeout
+	};
 	char code[PATH_MAX] = "", *request, *preload = preload_word(run->preload), **words;
 	struct error ignored;
 	int ends[2] = { -1, -1 }, status = 1;

@@ -12,23 +12,23 @@ struct kernel_source_run;
 
 struct kernel_run {
 	struct kernel_request request; /* without what `source` asks for */
-	const char *const *metrics;   /* by part, and with --cache-control both all once more */
-	const char *const *units;     /* of each; NULL: of none */
+	const char *const *metrics;    /* by part, and with --cache-control both all once more */
+	const char *const *units;      /* of each; NULL: of none */
 	uint32_t metric_count;
-	char *const *asked;           /* by --metrics, NULL behind them; NULL: nothing is, or it is not known */
-	bool nvtx;                    /* ranges are kept for the agents */
+	char *const *asked; /* by --metrics, NULL behind them; NULL: nothing is, or it is not known */
+	bool nvtx;          /* ranges are kept for the agents */
 	bool nvtx_process;
-	uint32_t replay_timeout;      /* seconds that a pass may take; 0: for ever */
+	uint32_t replay_timeout;             /* seconds that a pass may take; 0: for ever */
 	const struct kernel_gpu_links *gpus; /* with links between them that are told of; NULL: none is */
 	uint32_t gpu_count;
-	bool quiet;                   /* nothing is said on how far it is */
-	const char *preload;          /* a library for the program; NULL: none */
+	bool quiet;                             /* nothing is said on how far it is */
+	const char *preload;                    /* a library for the program; NULL: none */
 	const struct kernel_source_run *source; /* beyond counters; NULL: nothing */
-	const char *output;           /* NULL: a file that nobody sees, which the caller removes */
+	const char *output;                     /* NULL: a file that nobody sees, which the caller removes */
 	bool overwrite;
 	enum store_environment store;
-	const char *clocks;           /* at which it runs, for the report */
-	char *const *argv;            /* the program */
+	const char *clocks; /* at which it runs, for the report */
+	char *const *argv;  /* the program */
 	size_t argc;
 };
 
@@ -36,8 +36,8 @@ struct kernel_run {
 struct kernel_links {
 	struct kernel_gpu_links *gpus; /* none where there is no NVML */
 	uint32_t count;
-	bool nvlink, c2c;             /* some GPU has them, or that is not known */
-	bool is_shared;               /* some GPU is cut into instances */
+	bool nvlink, c2c; /* some GPU has them, or that is not known */
+	bool is_shared;   /* some GPU is cut into instances */
 };
 void kernel_links_read(struct kernel_links *ret);
 void kernel_links_release(struct kernel_links *links);

@@ -38,7 +38,8 @@ static bool in_container(const struct doctor_host *host)
 static void advise_administrator(FILE *out, bool container)
 {
 	if (container)
-		fprintf(out, "==ERROR== In a container: docker run --cap-add=SYS_ADMIN ..., or in Kubernetes securityContext: {capabilities: {add: [SYS_ADMIN]}}.\n");
+		fprintf(out,
+			"==ERROR== In a container: docker run --cap-add=SYS_ADMIN ..., or in Kubernetes securityContext: {capabilities: {add: [SYS_ADMIN]}}.\n");
 	else
 		fprintf(out, "==ERROR== Now, for one run: start it as root (sudo).\n");
 	fprintf(out,
@@ -55,16 +56,21 @@ static void explain_forbidden(FILE *out, const struct doctor_host *host)
 	char value[16] = "";
 
 	if (!doctor_read_key(host, "/proc/driver/nvidia/params", "RmProfilingAdminOnly", value, sizeof(value)))
-		fprintf(out, "==ERROR== What the driver allows is not to be seen here (/proc/driver/nvidia/params); this process has %sCAP_SYS_ADMIN.\n",
+		fprintf(out,
+			"==ERROR== What the driver allows is not to be seen here (/proc/driver/nvidia/params); this process has %sCAP_SYS_ADMIN.\n",
 			privileged ? "" : "no ");
 	else if (value[0] == '0')
-		fprintf(out, "==ERROR== The driver lets all users read counters (RmProfilingAdminOnly: 0): it is the host of a virtual GPU, or a setting of the "
-			     "container's runtime, that does not.\n");
+		fprintf(out,
+			"==ERROR== The driver lets all users read counters (RmProfilingAdminOnly: 0): it is the host of a virtual GPU, or a setting of the "
+			"container's runtime, that does not.\n");
 	else if (privileged)
-		fprintf(out, "==ERROR== The driver keeps counters for administrators (RmProfilingAdminOnly: %s). CAP_SYS_ADMIN is there, but only within this "
-			     "container's user namespace, which the driver does not go by.\n", value);
+		fprintf(out,
+			"==ERROR== The driver keeps counters for administrators (RmProfilingAdminOnly: %s). CAP_SYS_ADMIN is there, but only within this "
+			"container's user namespace, which the driver does not go by.\n",
+			value);
 	else
-		fprintf(out, "==ERROR== The driver keeps counters for administrators (RmProfilingAdminOnly: %s), and this process has no CAP_SYS_ADMIN.\n",
+		fprintf(out,
+			"==ERROR== The driver keeps counters for administrators (RmProfilingAdminOnly: %s), and this process has no CAP_SYS_ADMIN.\n",
 			value);
 	if (value[0] != '0')
 		advise_administrator(out, container);
@@ -120,8 +126,8 @@ static bool tell_holder(FILE *out, const struct doctor_host *host, const char *p
 	open = has_gpu_open(path);
 	if (open == 0)
 		return false;
-	fprintf(out, "==ERROR== %s (process %s) %s: %s.\n", holders[which].name, pid, open > 0 ? "has a GPU open" : "is running, and may hold them",
-		holders[which].remedy);
+	fprintf(out, "==ERROR== %s (process %s) %s: %s.\n", holders[which].name, pid,
+		open > 0 ? "has a GPU open" : "is running, and may hold them", holders[which].remedy);
 	return true;
 }
 
@@ -152,15 +158,18 @@ void kernel_explain_failure(FILE *out, const char *root, const char *sentence)
 	if (strncmp(sentence, KERNEL_FORBIDDEN, strlen(KERNEL_FORBIDDEN)) == 0) {
 		explain_forbidden(out, &host);
 	} else if (kernel_name_holders(out, root) == 0 && held) {
-		fprintf(out, "==ERROR== No process that is known to hold counters is to be seen from here: it may run outside of this container (DCGM: "
-			     "'dcgmi profile --pause' on the host).\n");
+		fprintf(out,
+			"==ERROR== No process that is known to hold counters is to be seen from here: it may run outside of this container (DCGM: "
+			"'dcgmi profile --pause' on the host).\n");
 	}
 }
 
 bool kernel_is_collective(const char *name)
 {
+	/* clang-format off */
 	static const char *const parts[] = { "nccl", "rccl", "nvshmem", "allreduce", "all_reduce", "allgather", "all_gather", "reduce_scatter",
 					     "reducescatter", "alltoall", "all_to_all", "cross_device_reduce", "multimem" };
+	/* clang-format on */
 
 	for (size_t i = 0; i < COUNT_OF(parts); i++)
 		if (strcasestr(name, parts[i]))
@@ -170,19 +179,25 @@ bool kernel_is_collective(const char *name)
 
 void kernel_warn_of_collective(FILE *out, const char *name)
 {
-	fprintf(out, "==WARNING== \"%s\" looks like a collective: it waits for kernels of other GPUs. Run again for each pass while those do not run, it may "
-		     "never end; --fast reads it in one pass and without running it again, and -k leaves it out.\n", name);
+	fprintf(out,
+		"==WARNING== \"%s\" looks like a collective: it waits for kernels of other GPUs. Run again for each pass while those do not run, it may "
+		"never end; --fast reads it in one pass and without running it again, and -k leaves it out.\n",
+		name);
 }
 
 void kernel_explain_stuck(FILE *out, const char *name, uint32_t number, uint32_t seconds)
 {
-	fprintf(out, "==WARNING== \"%s\" - %u: the GPU has not come to an end for %u s. A kernel that waits for another one (of another GPU, stream or process) or "
-		     "for the host never ends when it is run by itself: use --fast (one pass, nothing is run again) or --replay-mode application, or "
-		     "leave it out with -k.\n", name, number, seconds);
+	fprintf(out,
+		"==WARNING== \"%s\" - %u: the GPU has not come to an end for %u s. A kernel that waits for another one (of another GPU, stream or process) or "
+		"for the host never ends when it is run by itself: use --fast (one pass, nothing is run again) or --replay-mode application, or "
+		"leave it out with -k.\n",
+		name, number, seconds);
 }
 
 void kernel_explain_copies(FILE *out, const char *amount)
 {
-	fprintf(out, "==WARNING== %s of the GPU's memory are in use. What the program has of it is kept, and put back for each pass, which takes long where no copy "
-		     "fits on the GPU as well: --fast (one pass) and --replay-mode application (a run for each pass) keep nothing.\n", amount);
+	fprintf(out,
+		"==WARNING== %s of the GPU's memory are in use. What the program has of it is kept, and put back for each pass, which takes long where no copy "
+		"fits on the GPU as well: --fast (one pass) and --replay-mode application (a run for each pass) keep nothing.\n",
+		amount);
 }

@@ -6,7 +6,9 @@
 #include <stddef.h>
 #include <sys/types.h>
 
+/* clang-format off */
 #define PTHREAD_MUTEX_INITIALIZER { { { 0 } } }
+/* clang-format on */
 
 static inline int pthread_mutex_init(pthread_mutex_t *lock, const pthread_mutexattr_t *how)
 {

@@ -14,7 +14,8 @@
 
 static void write_all(const char *path, const char *bytes, size_t size)
 {
-	long fd = raw_syscall(SYS_openat, AT_FDCWD, (long)path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600, 0, 0), wrote = 1;
+	long fd = raw_syscall(SYS_openat, AT_FDCWD, (long)path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600, 0, 0),
+	     wrote = 1;
 
 	if (fd < 0)
 		return;

@@ -7,9 +7,9 @@
 
 #include "agent/cuda/records/definitions.h"
 
-#define NAMES 2048u              /* of functions and metrics; those beyond are left out */
+#define NAMES 2048u /* of functions and metrics; those beyond are left out */
 #define GATHERED 2048u
-#define LONG_LAUNCH 2000000u     /* ns */
+#define LONG_LAUNCH 2000000u /* ns */
 #define MOST_TRIES 4u
 
 struct cupti_source kernel_cupti;
@@ -18,7 +18,7 @@ struct cupti_pm kernel_cupti_pm;
 /* Only the thread that reads a kernel uses these. */
 static struct {
 	char *name;
-	uint64_t total;               /* since it was told last */
+	uint64_t total; /* since it was told last */
 } names[NAMES];
 static uint32_t name_count;
 static struct {

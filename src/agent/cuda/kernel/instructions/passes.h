@@ -11,10 +11,10 @@
 /* One run of the kernel; between runs, where a pass needs several, memory is put back to what it was. */
 struct kernel_pass {
 	const struct kernel_launch *launch;
-	uint32_t number;              /* of the kernel, in records */
+	uint32_t number; /* of the kernel, in records */
 	uint64_t time;
-	uint64_t run_time;            /* ns, from launch to end, when nothing looked at it; 0: not known yet */
-	unsigned tries;               /* before this one, that had too many samples */
+	uint64_t run_time; /* ns, from launch to end, when nothing looked at it; 0: not known yet */
+	unsigned tries;    /* before this one, that had too many samples */
 	int device;
 	const struct kernel_request *request;
 	struct kernel_caches *caches; /* NULL: they are left alone */

@@ -8,11 +8,11 @@
 
 #include "agent/cuda/kernel/instructions/passes.h"
 
-#define ROOM 32768u              /* instructions; those beyond have no samples */
+#define ROOM 32768u /* instructions; those beyond have no samples */
 #define MOST_REASONS 256u
 #define SCRATCH (16ull << 20)
 #define DEFAULT_BUFFER (32ull << 20)
-#define LONGEST 26               /* 2^31 cycles */
+#define LONGEST 26 /* 2^31 cycles */
 
 static struct {
 	size_t count;
@@ -82,13 +82,12 @@ static void clear_data(void)
 static int configure(const struct kernel_pass *pass, uint64_t buffer, char *why)
 {
 	struct pc_configuration p = PM_PARAMETERS(pc_configuration, attributes);
-	struct pc_attribute a[9] = { { .type = PC_MODE, .number = PC_CONTINUOUS },
-				     { .type = PC_REASONS, .reasons = { state.count, state.indexes } },
-				     { .type = PC_FORMAT, .number = PC_PARSED },
-				     { .type = PC_DATA, .data = &state.data },
-				     { .type = PC_CONTROL, .number = 0 },
-				     { .type = PC_SLEEP, .number = 1 },
-				     { .type = PC_SCRATCH_SIZE, .bytes = SCRATCH } };
+	struct pc_attribute a[9] = {
+		{ .type = PC_MODE, .number = PC_CONTINUOUS }, { .type = PC_REASONS, .reasons = { state.count, state.indexes } },
+		{ .type = PC_FORMAT, .number = PC_PARSED },   { .type = PC_DATA, .data = &state.data },
+		{ .type = PC_CONTROL, .number = 0 },          { .type = PC_SLEEP, .number = 1 },
+		{ .type = PC_SCRATCH_SIZE, .bytes = SCRATCH }
+	};
 	int interval = pass->request->sampling_interval;
 	size_t count = 7;
 
@@ -159,9 +158,9 @@ static void tell_data(const struct kernel_pass *pass)
 
 static int is_there(char *why)
 {
-	if (kernel_cupti.cuptiPCSamplingEnable && kernel_cupti.cuptiPCSamplingGetNumStallReasons && kernel_cupti.cuptiPCSamplingGetStallReasons &&
-	    kernel_cupti.cuptiPCSamplingSetConfigurationAttribute && kernel_cupti.cuptiPCSamplingGetConfigurationAttribute &&
-	    kernel_cupti.cuptiPCSamplingDisable)
+	if (kernel_cupti.cuptiPCSamplingEnable && kernel_cupti.cuptiPCSamplingGetNumStallReasons &&
+	    kernel_cupti.cuptiPCSamplingGetStallReasons && kernel_cupti.cuptiPCSamplingSetConfigurationAttribute &&
+	    kernel_cupti.cuptiPCSamplingGetConfigurationAttribute && kernel_cupti.cuptiPCSamplingDisable)
 		return 1;
 	snprintf(why, KERNEL_WHY_SIZE, "this CUPTI has no PC sampling");
 	return 0;
@@ -243,7 +242,8 @@ int kernel_sampling_pass(const struct kernel_pass *pass, char *why)
 	}
 	if (!state.data.full)
 		return 0;
-	snprintf(why, KERNEL_WHY_SIZE, "PC sampling: the buffer of %llu bytes was too small (--warp-sampling-buffer-size)", (unsigned long long)buffer / 4);
+	snprintf(why, KERNEL_WHY_SIZE, "PC sampling: the buffer of %llu bytes was too small (--warp-sampling-buffer-size)",
+		 (unsigned long long)buffer / 4);
 	return -1;
 }
 

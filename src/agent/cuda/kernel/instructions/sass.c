@@ -149,8 +149,9 @@ int kernel_sass_pass(const struct kernel_pass *pass, char *why)
 	struct chosen c;
 	int result;
 
-	if (!kernel_cupti.cuptiSassMetricsGetProperties || !kernel_cupti.cuptiSassMetricsSetConfig || !kernel_cupti.cuptiSassMetricsEnable ||
-	    !kernel_cupti.cuptiSassMetricsDisable || !kernel_cupti.cuptiSassMetricsGetDataProperties || !kernel_cupti.cuptiSassMetricsFlushData) {
+	if (!kernel_cupti.cuptiSassMetricsGetProperties || !kernel_cupti.cuptiSassMetricsSetConfig ||
+	    !kernel_cupti.cuptiSassMetricsEnable || !kernel_cupti.cuptiSassMetricsDisable ||
+	    !kernel_cupti.cuptiSassMetricsGetDataProperties || !kernel_cupti.cuptiSassMetricsFlushData) {
 		snprintf(why, KERNEL_WHY_SIZE, "this CUPTI does not count instructions");
 		return -1;
 	}

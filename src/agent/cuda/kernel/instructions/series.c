@@ -9,12 +9,12 @@
 #include <string.h>
 
 #define DEFAULT_BUFFER (32ull << 20)
-#define SHORTEST 1000u           /* ns between samples */
-#define ENOUGH 400u              /* samples of a kernel, where we choose: a thousand more do not fit the buffer of 32 MB */
-#define SPARE 600u               /* samples before and behind it */
-#define ROOM_STEP 1024u          /* so that kernels of about the same length share an image */
+#define SHORTEST 1000u  /* ns between samples */
+#define ENOUGH 400u     /* samples of a kernel, where we choose: a thousand more do not fit the buffer of 32 MB */
+#define SPARE 600u      /* samples before and behind it */
+#define ROOM_STEP 1024u /* so that kernels of about the same length share an image */
 #define MOST_SAMPLES 65536u
-#define ACTIVE_SHARE 0.005       /* of the most */
+#define ACTIVE_SHARE 0.005 /* of the most */
 
 /* Of one device, the first that is asked for. */
 static struct {
@@ -25,7 +25,7 @@ static struct {
 
 /* What is set up now. */
 static struct {
-	struct series_group *group;   /* NULL: nothing is */
+	struct series_group *group; /* NULL: nothing is */
 	void *sampler;
 	uint64_t interval;
 	uint8_t *counters;
@@ -34,7 +34,7 @@ static struct {
 /* Of one launch. */
 struct samples {
 	size_t count;
-	double *values;               /* of each sample, those of the group's metrics */
+	double *values; /* of each sample, those of the group's metrics */
 	struct kernel_sample *told;
 };
 

@@ -14,18 +14,18 @@ struct series_group {
 	size_t count;
 	uint8_t *config;
 	size_t config_size;
-	uint8_t *empty;               /* an image without samples, which takes long to make; NULL: not yet */
+	uint8_t *empty; /* an image without samples, which takes long to make; NULL: not yet */
 	size_t empty_size;
-	uint32_t room;                /* samples */
+	uint32_t room; /* samples */
 };
 
 struct series_groups {
 	char chip[64];
-	uint8_t *available;           /* what the device can count, which the hosts refer to; NULL: all */
-	const char *marker;           /* tells when the kernel ran; NULL: none */
+	uint8_t *available; /* what the device can count, which the hosts refer to; NULL: all */
+	const char *marker; /* tells when the kernel ran; NULL: none */
 	struct series_group list[SERIES_GROUPS];
 	size_t count;
-	size_t left_out;              /* metrics that take several passes by themselves, which cannot be sampled */
+	size_t left_out; /* metrics that take several passes by themselves, which cannot be sampled */
 };
 
 /* `by_availability`: not all counters of the chip can be used here; which ones takes CUPTI a while to tell. */
