@@ -52,5 +52,18 @@ def begin(name, pid, *options, before=(), **kwargs):
     return cli, path
 
 
+def processor_time(pid):
+    """Seconds that all threads of a process ran."""
+    with open(f"/proc/{pid}/stat", encoding="ascii", errors="replace") as f:
+        words = f.read().rpartition(")")[2].split()
+    return (int(words[11]) + int(words[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def wait_for_work(pid, seconds):
+    """Until the process ran so long, whoever else wants the processors: then it was sampled."""
+    end = processor_time(pid) + seconds
+    return wait_until(lambda: processor_time(pid) >= end, 60)
+
+
 def number(path, statement):
     return int(sql(path, statement)[0][0] or 0)

@@ -17,7 +17,8 @@
 #include "base/text/path.h"
 #include "record/requests/requests.h"
 
-#define STATUS_TIMEOUT_MS 2000
+/* A busy machine may let a recorder wait for seconds; one that is gone refuses at once. */
+#define STATUS_TIMEOUT_MS 10000
 #define CONNECT_TRIES 100
 
 static int make_folder_name(char *ret, size_t size)
@@ -174,31 +175,46 @@ static int find_numbers(int folder, struct numbers *ret)
 	return 0;
 }
 
-static int each_in(int folder, int (*callback)(const struct steer_reply *session, void *context), void *context)
+/* *ret_silent: how many sockets somebody holds who does not answer. */
+static int each_in(int folder, int (*callback)(const struct steer_reply *session, void *context), void *context, unsigned *ret_silent)
 {
 	struct steer_request request = { .magic = STEER_MAGIC, .command = STEER_STATUS };
 	struct steer_reply *reply = malloc(sizeof(*reply));
 	struct numbers numbers;
 	int r = reply ? find_numbers(folder, &numbers) : -ENOMEM;
 
-	for (uint32_t id = 1; id <= STEER_MAX_SESSIONS && r == 0; id++)
-		if (numbers.there[id] && ask_in(folder, id, &request, STATUS_TIMEOUT_MS, reply) == 0)
+	*ret_silent = 0;
+	for (uint32_t id = 1; id <= STEER_MAX_SESSIONS && r == 0; id++) {
+		int answer = numbers.there[id] ? ask_in(folder, id, &request, STATUS_TIMEOUT_MS, reply) : -ENOENT;
+
+		*ret_silent += answer == -ETIMEDOUT;
+		if (answer == 0)
 			r = callback(reply, context);
+	}
 	free(reply);
+	return r;
+}
+
+static int each_session(int (*callback)(const struct steer_reply *session, void *context), void *context, unsigned *ret_silent,
+			struct error *err)
+{
+	int folder = open_folder(0, err), r;
+
+	*ret_silent = 0;
+	if (folder == -ENOENT)
+		return 0;
+	if (folder < 0)
+		return folder;
+	r = each_in(folder, callback, context, ret_silent);
+	close(folder);
 	return r;
 }
 
 int steer_each(int (*callback)(const struct steer_reply *session, void *context), void *context, struct error *err)
 {
-	int folder = open_folder(0, err), r;
+	unsigned silent;
 
-	if (folder == -ENOENT)
-		return 0;
-	if (folder < 0)
-		return folder;
-	r = each_in(folder, callback, context);
-	close(folder);
-	return r;
+	return each_session(callback, context, &silent, err);
 }
 
 struct search {
@@ -227,8 +243,12 @@ static int look_at(const struct steer_reply *session, void *context)
 int steer_find(const char *name, struct steer_reply *ret, struct error *err)
 {
 	struct search search = { .name = name, .found = ret };
+	unsigned silent;
 
-	TRY(steer_each(look_at, &search, err));
+	TRY(each_session(look_at, &search, &silent, err));
+	if (!search.count && silent)
+		return error_set(err, ETIMEDOUT, "%u session(s) did not answer within %d s; their recorders may be stopped or very busy.", silent,
+				 STATUS_TIMEOUT_MS / 1000);
 	if (!search.count && name)
 		return error_set(err, ENOENT, "There is no session '%s'; 'sonde sessions list' shows those there are.", name);
 	if (!search.count)
@@ -281,9 +301,10 @@ static int bind_free(int folder, int fd, uint32_t *ret_id)
 
 static int listen_in(int folder, const char *name, char *ret_name, const char *program, uint32_t *ret_id, struct error *err)
 {
+	unsigned silent;
 	int fd, r;
 
-	if (name && each_in(folder, has_name, (void *)(uintptr_t)name) == 1)
+	if (name && each_in(folder, has_name, (void *)(uintptr_t)name, &silent) == 1)
 		return error_set(err, EEXIST, "There is a session '%s' already; 'sonde shutdown --session' ends one.", name);
 	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0)
