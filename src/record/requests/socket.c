@@ -247,8 +247,8 @@ int steer_find(const char *name, struct steer_reply *ret, struct error *err)
 
 	TRY(each_session(look_at, &search, &silent, err));
 	if (!search.count && silent)
-		return error_set(err, ETIMEDOUT, "%u session(s) did not answer within %d s; their recorders may be stopped or very busy.", silent,
-				 STATUS_TIMEOUT_MS / 1000);
+		return error_set(err, ETIMEDOUT, "%u session(s) did not answer within %d s; their recorders may be stopped or very busy.",
+				 silent, STATUS_TIMEOUT_MS / 1000);
 	if (!search.count && name)
 		return error_set(err, ENOENT, "There is no session '%s'; 'sonde sessions list' shows those there are.", name);
 	if (!search.count)
