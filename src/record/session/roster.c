@@ -187,7 +187,7 @@ static void link_thread(struct roster_life *life, struct roster_thread *t)
 	life->threads = t;
 }
 
-/* Writes the thread's row and forgets it. */
+/* Writes the thread's row and forgets it; a ring that is still open keeps the memory. */
 static void retire_thread(struct session *s, struct roster_thread *t, int told)
 {
 	int64_t values[TABLE_MAX_COLUMNS];
@@ -200,7 +200,10 @@ static void retire_thread(struct session *s, struct roster_thread *t, int told)
 	unlink_thread(roster, t);
 	if (thread_in(roster, t->process, t->tid) == t)
 		idmap_take(&roster->threads, thread_key(t->process, t->tid));
-	free(t);
+	t->samples = NULL;
+	t->retired = 1;
+	if (!t->rings)
+		free(t);
 }
 
 /* The thread is gone; its row is written when no ring can tell of it any more. */
@@ -215,7 +218,7 @@ static void end_thread(struct session *s, struct roster_life *life, struct roste
 		t->end = end;
 	if (life->living)
 		life->living--;
-	if (t->ring_open)
+	if (t->rings)
 		return;
 	if (!life->attached) {
 		retire_thread(s, t, is_told(roster, life));
@@ -492,7 +495,7 @@ struct roster_thread *roster_thread(struct session *s, struct roster_life *life,
 	struct roster_thread *t = thread_in(&s->roster, life->uid, tid);
 
 	/* Its number was given again. Others than perf tell of threads long after they ended. */
-	if (t && t->ended && !t->ring_open && time > t->end) {
+	if (t && t->ended && !t->rings && time > t->end) {
 		idmap_take(&s->roster.threads, thread_key(life->uid, tid));
 		t = NULL;
 	}
@@ -529,7 +532,8 @@ struct roster_thread *roster_ring_opened(struct session *s, uint64_t process, ui
 	if (start < t->start)
 		t->start = start;
 	t->inner_tid = inner_tid;
-	t->ring_open = t->used = 1;
+	t->rings++;
+	t->used = 1;
 	return t;
 }
 
@@ -537,14 +541,19 @@ void roster_ring_closed(struct session *s, struct roster_thread *t, int64_t end,
 {
 	struct roster_life *life = roster_by_uid(s, t->process);
 
+	t->rings--;
+	if (t->retired) {
+		if (!t->rings)
+			free(t);
+		return;
+	}
 	if (comm[0]) {
 		snprintf(t->name, sizeof(t->name), "%.*s", (int)sizeof(t->name) - 1, comm);
 		t->named_by_ring = 1;
 	}
-	t->ring_open = 0;
 	if (end > t->end)
 		t->end = end;
-	if (t->ended || !life)
+	if (!t->rings && (t->ended || !life))
 		retire_thread(s, t, 1);
 }
 
@@ -573,7 +582,7 @@ static void provisional_thread(struct session *s, const struct roster_thread *t)
 {
 	int64_t values[TABLE_MAX_COLUMNS];
 
-	if (!t->ring_open)
+	if (!t->rings)
 		report_append_provisional(s->tables[TABLE_THREAD], values, thread_row(s, t, t->ended ? t->end : s->now, values));
 }
 

@@ -34,8 +34,11 @@ struct roster_thread {
 	struct report_track *samples; /* TRACK_SAMPLES, made with the first */
 	char name[16];
 	int16_t priority;
-	uint8_t ring_open; /* its ring writes the row when the recorder dies */
+	/* Rings it has open: they write the row when the recorder dies. A thread whose destructors make events takes
+	 * a second one, and both may be open until the first has been read. */
+	uint32_t rings;
 	uint8_t ended;
+	uint8_t retired;       /* its row is written; the last ring to close frees it */
 	uint8_t named_by_ring; /* as it was at its end */
 	uint8_t used;          /* something in the report refers to it */
 };

@@ -184,6 +184,36 @@ static void test_threads_of_both(void **state)
 	assert_int_equal(threads_of(b, 50, rows), 1);
 }
 
+/* A destructor of a thread makes events after the one that gave its ring back: it has a second ring, which is opened
+ * before the first one's end is read. */
+static void test_two_rings(void **state)
+{
+	struct bench *b = *state;
+	struct session *s = &b->session;
+	uint64_t uid = (roster_exec(s, 50, 1 * MS, "prog"), roster_attach(s, 50, 2 * MS, WIRE_ORIGIN_EXEC, "prog"));
+	struct roster_thread *t = roster_ring_opened(s, uid, 51, 51, 4 * MS);
+	struct row rows[8];
+
+	assert_ptr_equal(roster_ring_opened(s, uid, 51, 51, 9 * MS), t);
+	roster_exit(s, 50, 51, 10 * MS);
+	roster_ring_closed(s, t, 8 * MS, "worker");
+	s->now = 20000 * MS;
+	roster_age(s);
+	roster_ring_closed(s, t, 9 * MS, "worker");
+	/* The life may end before a ring of one of its threads is read: the ring keeps the thread. */
+	t = roster_ring_opened(s, uid, 52, 52, 5 * MS);
+	roster_exit(s, 50, 50, 21000 * MS);
+	roster_exit(s, 50, 52, 21000 * MS);
+	roster_agent_over(s, uid, 21000 * MS);
+	assert_int_equal(t->tid, 52);
+	roster_ring_closed(s, t, 9 * MS, "late");
+	roster_finish(s);
+	bench_finish(b);
+	assert_int_equal(threads_of(b, 51, rows), 1);
+	assert_int_equal(rows[0].values[COLUMN_THREAD_END], 10 * MS);
+	assert_int_equal(threads_of(b, 52, rows), 1);
+}
+
 /* Threads that come and go leave nothing behind but their rows. */
 static void test_many_threads(void **state)
 {
@@ -217,6 +247,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_exec_not_read_yet, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_numbers_again, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_threads_of_both, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_two_rings, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_many_threads, set_up, tear_down),
 	};
 
