@@ -47,7 +47,7 @@ static void report_of_flight(void *listener, const struct record_result *result)
 		profile_hooks_report(&w->hooks, result->path);
 }
 
-static int record(struct cli *cli, struct profile_setup *setup, const struct profile_fields *fields)
+static int record_attached(struct cli *cli, struct profile_setup *setup, const struct profile_fields *fields)
 {
 	struct record_result *result = calloc(1, sizeof(*result));
 	struct watcher watcher = { .cli = cli, .hooks = { .cli = cli, .fields = fields }, .options = &setup->options };
@@ -145,7 +145,7 @@ static void leave_it_alone(struct profile_options *options)
 	options->env_count = 0;
 }
 
-static int attach(struct cli *cli, const struct profile_fields *fields, const struct options_parsed *parsed, pid_t pid)
+static int attach_to_pid(struct cli *cli, const struct profile_fields *fields, const struct options_parsed *parsed, pid_t pid)
 {
 	struct profile_setup setup = { .style = cli_is_link(cli) ? OUTPUT_NSYS : OUTPUT_SONDE };
 	struct string_list words = STRING_LIST_INIT;
@@ -166,7 +166,7 @@ static int attach(struct cli *cli, const struct profile_fields *fields, const st
 		setup.options.trace_given = options_find_use(parsed, "trace") != NULL;
 		leave_it_alone(&setup.options);
 		profile_print_notes(cli, &setup.notes);
-		status = record(cli, &setup, fields);
+		status = record_attached(cli, &setup, fields);
 	}
 	string_list_release(&words);
 	profile_setup_release(&setup);
@@ -190,7 +190,7 @@ static int run_parsed(struct cli *cli, struct profile_fields *fields, const stru
 	if (parse_pid(parsed->words[0], &pid, &err) < 0)
 		return command_fail(cli, &attach_command, "%s", err.text);
 	fields->exports = profile_exports(parsed);
-	return attach(cli, fields, parsed, pid);
+	return attach_to_pid(cli, fields, parsed, pid);
 }
 
 static int run_attach(struct cli *cli, int argc, char **argv)

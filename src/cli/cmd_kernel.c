@@ -182,7 +182,7 @@ static bool open_streams(struct cli *cli, const struct kernel_fields *fields, FI
 	return true;
 }
 
-static int answer(struct cli *cli, const struct kernel_fields *fields, const struct options_parsed *parsed)
+static int answer_kernel_command(struct cli *cli, const struct kernel_fields *fields, const struct options_parsed *parsed)
 {
 	if (fields->list_chips)
 		return kernel_list_chips(cli, fields);
@@ -236,7 +236,7 @@ static int run_kernel(struct cli *cli, int argc, char **argv)
 	if (open_streams(&now, &fields, &log)) {
 		if (!fields.quiet)
 			tell_of_unused(&now, &parsed);
-		status = answer(&now, &fields, &parsed);
+		status = answer_kernel_command(&now, &fields, &parsed);
 		if (log && fclose(log) != 0)
 			status = command_fail(cli, &kernel_command, "The log file '%s' cannot be written: %s", fields.log_file,
 					      strerror(errno));

@@ -240,7 +240,7 @@ static void print_csv_stretch(FILE *out, enum occupancy_curve curve, const struc
 		stretch->percent, here ? "here" : "");
 }
 
-static bool write_csv(const struct sheet *s, FILE *out)
+static bool write_occupancy_csv(const struct sheet *s, FILE *out)
 {
 	bool ok = true;
 
@@ -303,7 +303,7 @@ static bool write_json(const struct sheet *s, FILE *out)
 	return ok;
 }
 
-static int answer(struct cli *cli, const struct occupancy_fields *fields, const struct options_parsed *parsed)
+static int answer_occupancy_command(struct cli *cli, const struct occupancy_fields *fields, const struct options_parsed *parsed)
 {
 	struct sheet sheet = { 0 };
 	struct error err;
@@ -316,7 +316,9 @@ static int answer(struct cli *cli, const struct occupancy_fields *fields, const 
 	if (read_sheet(fields, &sheet, &err) < 0)
 		return command_fail(cli, &occupancy_command, "%s", err.text);
 	occupancy_compute(sheet.chip, &sheet.kernel, &sheet.result);
-	ok = fields->json ? write_json(&sheet, cli->out) : fields->csv ? write_csv(&sheet, cli->out) : write_text(&sheet, cli->out);
+	ok = fields->json ? write_json(&sheet, cli->out) :
+	     fields->csv  ? write_occupancy_csv(&sheet, cli->out) :
+			    write_text(&sheet, cli->out);
 	return ok ? 0 : command_fail(cli, &occupancy_command, "Not enough memory");
 }
 
@@ -328,7 +330,7 @@ static int run_occupancy(struct cli *cli, int argc, char **argv)
 
 	if (!command_parse(cli, &occupancy_command, argc, argv, &fields, &parsed, &status))
 		return status;
-	status = answer(cli, &fields, &parsed);
+	status = answer_occupancy_command(cli, &fields, &parsed);
 	options_release(&parsed);
 	return status;
 }

@@ -45,7 +45,7 @@ static void report_of_flight(void *listener, const struct record_result *result)
 }
 
 /* Records; the status is the program's own. */
-static int record(struct cli *cli, struct profile_setup *setup, const struct profile_fields *fields, struct record_result *result)
+static int record_profile(struct cli *cli, struct profile_setup *setup, const struct profile_fields *fields, struct record_result *result)
 {
 	struct profile_hooks hooks = { .cli = cli, .fields = fields };
 	struct hotkey hotkey = { .fd = -1 };
@@ -140,7 +140,7 @@ static int run_parsed(struct cli *cli, struct profile_fields *fields, const stru
 		status = command_fail(cli, &profile_command, "%s", err.text);
 	} else {
 		profile_print_notes(cli, &setup.notes);
-		status = record(cli, &setup, fields, result);
+		status = record_profile(cli, &setup, fields, result);
 	}
 	profile_setup_release(&setup);
 	return status;

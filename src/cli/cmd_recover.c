@@ -20,7 +20,7 @@ static const struct option_table recover_options = OPTION_TABLE(recover_specs);
 
 extern const struct command recover_command;
 
-static bool ends_with(const char *text, const char *suffix)
+static bool has_suffix(const char *text, const char *suffix)
 {
 	size_t len = strlen(text), suffix_len = strlen(suffix);
 
@@ -36,7 +36,7 @@ static bool is_part(const char *name)
 		digits--;
 	if (*digits && digits > name && digits[-1] == '.')
 		return digits - name > 6 && strncmp(digits - 6, ".part.", 6) == 0;
-	return ends_with(name, ".part");
+	return has_suffix(name, ".part");
 }
 
 /* The report that is written, under the name that was given or the recording's own. */
@@ -45,7 +45,7 @@ static int write_report(const char *part, const struct recover_fields *fields, c
 	if (!fields->output)
 		return report_recover(part, fields->force_overwrite, ret_path, size, err);
 	snprintf(ret_path, size, "%s%s", fields->output,
-		 ends_with(fields->output, ".sonde") || ends_with(fields->output, ".nsys-rep") ? "" : ".sonde");
+		 has_suffix(fields->output, ".sonde") || has_suffix(fields->output, ".nsys-rep") ? "" : ".sonde");
 	return report_recover_to(part, ret_path, fields->force_overwrite, err);
 }
 

@@ -50,7 +50,7 @@ struct session_fields {
 	int64_t keep_ns;
 };
 
-static int stop(struct cli *cli, const struct session_fields *fields)
+static int stop_session(struct cli *cli, const struct session_fields *fields)
 {
 	struct steer_request request = { .command = STEER_STOP, .keep_ns = fields->keep_ns };
 	struct steer_reply *reply = calloc(1, sizeof(*reply));
@@ -109,7 +109,7 @@ static int run_for_session(struct cli *cli, const struct command *command, int a
 
 static int run_stop(struct cli *cli, int argc, char **argv)
 {
-	return run_for_session(cli, &stop_command, argc, argv, stop);
+	return run_for_session(cli, &stop_command, argc, argv, stop_session);
 }
 
 static int run_cancel(struct cli *cli, int argc, char **argv)

@@ -120,7 +120,7 @@ static int run_words(struct sql_shell *shell, const struct options_parsed *parse
 	return end_confined(shell, status);
 }
 
-static int answer(struct cli *cli, const struct sql_fields *fields, const struct options_parsed *parsed)
+static int answer_sql_command(struct cli *cli, const struct sql_fields *fields, const struct options_parsed *parsed)
 {
 	const char *format = fields->format;
 	struct asking a = { .shell = { .cli = cli, .text = BUF_INIT, .opened_output = -1 }, .parsed = parsed };
@@ -150,7 +150,7 @@ static int run_sql(struct cli *cli, int argc, char **argv)
 
 	if (!command_parse(cli, &sql_command, argc, argv, &fields, &parsed, &status))
 		return status;
-	status = answer(cli, &fields, &parsed);
+	status = answer_sql_command(cli, &fields, &parsed);
 	options_release(&parsed);
 	return status;
 }

@@ -136,14 +136,14 @@ static int wait_for_launch(struct cli *cli, const char *given, const struct stee
 	return 0;
 }
 
-static int is_there(const struct steer_reply *session, void *context)
+static int is_any_session(const struct steer_reply *session, void *context)
 {
 	(void)session;
 	(void)context;
 	return 1;
 }
 
-static int start(struct cli *cli, const struct profile_fields *fields, const struct options_parsed *parsed)
+static int start_capture(struct cli *cli, const struct profile_fields *fields, const struct options_parsed *parsed)
 {
 	struct steer_request request = { 0 };
 	struct steer_reply *reply = calloc(1, sizeof(*reply));
@@ -154,7 +154,7 @@ static int start(struct cli *cli, const struct profile_fields *fields, const str
 		return command_fail(cli, &start_command, "Out of memory.");
 	if (fill_request(cli, &request, fields, parsed, &err) < 0)
 		status = command_fail(cli, &start_command, "%s", err.text);
-	else if (fields->session_name || (!fields->session && steer_each(is_there, NULL, &err) == 0))
+	else if (fields->session_name || (!fields->session && steer_each(is_any_session, NULL, &err) == 0))
 		status = wait_for_launch(cli, fields->session_name, &request, reply);
 	else
 		status = session_ask(cli, &start_command, fields->session, &request, reply);
@@ -175,7 +175,7 @@ static int run_start(struct cli *cli, int argc, char **argv)
 	if (!status && fields.session && fields.session_name)
 		status = command_fail(cli, &start_command, "--session and --session-new exclude each other.");
 	if (!status)
-		status = start(cli, &fields, &parsed);
+		status = start_capture(cli, &fields, &parsed);
 	options_release(&parsed);
 	return status;
 }

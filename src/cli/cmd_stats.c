@@ -225,7 +225,7 @@ static int run_reports(struct cli *cli, const struct stats_fields *fields, const
 	return close_report(&opened, status);
 }
 
-static int answer(struct cli *cli, const struct stats_fields *fields, const struct options_parsed *parsed)
+static int answer_stats_command(struct cli *cli, const struct stats_fields *fields, const struct options_parsed *parsed)
 {
 	const char *path = parsed->word_count ? parsed->words[0] : fields->input;
 	struct stats_folders folders;
@@ -256,7 +256,7 @@ static int run_stats(struct cli *cli, int argc, char **argv)
 
 	if (!command_parse(cli, &stats_command, argc, argv, &fields, &parsed, &status))
 		return status;
-	status = answer(cli, &fields, &parsed);
+	status = answer_stats_command(cli, &fields, &parsed);
 	options_release(&parsed);
 	return status;
 }

@@ -46,7 +46,7 @@ struct teller {
 	unsigned files; /* with frames that have no name */
 };
 
-static void tell(void *context, const char *text)
+static void print_symbolize_note(void *context, const char *text)
 {
 	struct teller *t = context;
 
@@ -63,7 +63,7 @@ static void left(void *context, const char *path, const char *build_id, size_t f
 	fprintf(t->cli->err, "without a name: %zu in %s%s%s\n", frames, path, build_id[0] ? ", build-id " : "", build_id);
 }
 
-static bool ends_with(const char *text, const char *suffix)
+static bool has_report_suffix(const char *text, const char *suffix)
 {
 	size_t len = strlen(text), suffix_len = strlen(suffix);
 
@@ -75,7 +75,7 @@ static const char *output_name(const char *given, char *room, size_t size)
 {
 	if (!given)
 		return NULL;
-	snprintf(room, size, "%s%s", given, ends_with(given, ".sonde") || ends_with(given, ".nsys-rep") ? "" : ".sonde");
+	snprintf(room, size, "%s%s", given, has_report_suffix(given, ".sonde") || has_report_suffix(given, ".nsys-rep") ? "" : ".sonde");
 	return room;
 }
 
@@ -87,7 +87,7 @@ static int symbolize(struct cli *cli, const char *report, const struct symbolize
 	char *in_place = realpath(report, NULL), *same = output ? realpath(output, NULL) : NULL;
 	bool itself = !output || (in_place && same && strcmp(in_place, same) == 0);
 	struct symbolize_request request = {
-		.all = fields->force, .folders = fields->debug_symbols, .tell = tell, .left = left, .context = &teller
+		.all = fields->force, .folders = fields->debug_symbols, .tell = print_symbolize_note, .left = left, .context = &teller
 	};
 	struct symbolize_result result;
 	struct error err = { "" };

@@ -84,7 +84,7 @@ struct viewing {
 	int browser_fd;             /* takes the address to be opened; -1: none is */
 };
 
-static bool exists(const struct cli *cli, const char *path)
+static bool view_path_exists(const struct cli *cli, const char *path)
 {
 	char name[4096];
 
@@ -100,9 +100,9 @@ static void print_ways(const struct viewing *w, int port)
 	FILE *out = w->cli->out;
 
 	gethostname(host, sizeof(host) - 1);
-	if (exists(w->cli, "/var/run/secrets/kubernetes.io"))
+	if (view_path_exists(w->cli, "/var/run/secrets/kubernetes.io"))
 		fprintf(out, "From your machine:  kubectl port-forward pod/%s %d:%d\n", host, port, port);
-	else if (exists(w->cli, "/.dockerenv") || exists(w->cli, "/run/.containerenv"))
+	else if (view_path_exists(w->cli, "/.dockerenv") || view_path_exists(w->cli, "/run/.containerenv"))
 		fprintf(out, "From outside:  start the container with -p 127.0.0.1:%d:%d, and sonde view with --bind 0.0.0.0\n", port,
 			port);
 	else
@@ -251,7 +251,7 @@ static void tune_memory(void)
 	mallopt(M_TRIM_THRESHOLD, 64 << 20);
 }
 
-static int serve(struct viewing *w)
+static int serve_view(struct viewing *w)
 {
 	struct view_options options = view_options_of(w);
 	struct view *v;
@@ -409,7 +409,7 @@ static int open_and_serve(struct viewing *w, char **words, size_t count)
 			return status;
 		w->has_trace = true;
 	}
-	return w->fields->screenshot ? picture(w) : serve(w);
+	return w->fields->screenshot ? picture(w) : serve_view(w);
 }
 
 static int run_view(struct cli *cli, int argc, char **argv)

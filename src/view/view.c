@@ -17,7 +17,7 @@
 #define MAPPED_BYTES (128 << 10)
 #define MOST_ARENAS 4
 
-static int open_all(struct view *v, struct error *err)
+static int open_reports(struct view *v, struct error *err)
 {
 	int r = 0;
 
@@ -63,7 +63,7 @@ int view_open_reports(struct view **ret, const struct view_options *options, str
 	v->options = *options;
 	pthread_mutex_init(&v->lock, NULL);
 	pthread_mutex_init(&v->renewing, NULL);
-	r = open_all(v, err);
+	r = open_reports(v, err);
 	if (r == 0)
 		r = check_operators(v, err);
 	if (r < 0) {

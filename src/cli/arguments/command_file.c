@@ -9,7 +9,7 @@
 
 #define FILE_LIMIT (1 << 20)
 
-static const char *skip_space(const char *text)
+static const char *skip_word_space(const char *text)
 {
 	for (;;) {
 		while (isspace((unsigned char)*text))
@@ -21,7 +21,7 @@ static const char *skip_space(const char *text)
 }
 
 /* One word, quotes taken off; NULL if a quote is not closed. */
-static const char *read_word(const char *text, struct buf *word)
+static const char *read_quoted_word(const char *text, struct buf *word)
 {
 	char quote = '\0';
 
@@ -44,8 +44,8 @@ int command_file_split(const char *text, struct string_list *words, struct error
 	struct buf word = BUF_INIT;
 	int r = 0;
 
-	for (text = skip_space(text); *text && r == 0; text = skip_space(text)) {
-		text = read_word(text, &word);
+	for (text = skip_word_space(text); *text && r == 0; text = skip_word_space(text)) {
+		text = read_quoted_word(text, &word);
 		if (!text) {
 			r = error_set(err, EINVAL, "a quote is not closed");
 			break;

@@ -22,7 +22,7 @@ static int cannot_run(const char *path)
 	return access(path, X_OK) < 0 ? errno : 0;
 }
 
-static int explain(const char *path, int reason, struct error *err)
+static int explain_missing_program(const char *path, int reason, struct error *err)
 {
 	if (reason == ENOENT)
 		return error_set(err, reason, "There is no program '%s'.", path);
@@ -54,7 +54,7 @@ static int search_path(const char *name, char *ret_path, size_t path_size, struc
 			break;
 	}
 	if (found == EACCES)
-		return explain(denied, found, err);
+		return explain_missing_program(denied, found, err);
 	return error_set(err, ENOENT, "There is no program '%s' in PATH%s", name,
 			 cannot_run(name) == 0 ? "; './' before its name takes the one in this folder." : ".");
 }
@@ -69,9 +69,9 @@ int find_program(const char *name, char *ret_path, size_t path_size, struct erro
 		return search_path(name, ret_path, path_size, err);
 	reason = cannot_run(name);
 	if (reason)
-		return explain(name, reason, err);
+		return explain_missing_program(name, reason, err);
 	if (strlen(name) >= path_size)
-		return explain(name, ENAMETOOLONG, err);
+		return explain_missing_program(name, ENAMETOOLONG, err);
 	memcpy(ret_path, name, strlen(name) + 1);
 	return 0;
 }

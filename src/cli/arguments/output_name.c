@@ -217,7 +217,7 @@ static int make_path(const char *name, struct expansion *e, struct buf *out, str
 	return r;
 }
 
-static bool exists(const char *path, size_t len, const char *ending)
+static bool output_exists(const char *path, size_t len, const char *ending)
 {
 	char name[PATH_MAX];
 	struct stat st;
@@ -232,9 +232,9 @@ static bool is_free(const char *path, enum output_style style)
 {
 	size_t len = strlen(path);
 
-	if (exists(path, len, "") || exists(path, len, ".part"))
+	if (output_exists(path, len, "") || output_exists(path, len, ".part"))
 		return false;
-	return style != OUTPUT_NSYS || !exists(path, len - strlen(extension_of(path)), ".sqlite");
+	return style != OUTPUT_NSYS || !output_exists(path, len - strlen(extension_of(path)), ".sqlite");
 }
 
 static int find_path(const char *name, struct expansion *e, struct buf *path, struct error *err)

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int take(struct string_list *list, char *owned)
+static int take_owned_string(struct string_list *list, char *owned)
 {
 	char **items;
 
@@ -25,7 +25,7 @@ static int take(struct string_list *list, char *owned)
 
 int string_list_add(struct string_list *list, const char *text, size_t len)
 {
-	return take(list, strndup(text, len));
+	return take_owned_string(list, strndup(text, len));
 }
 
 int string_list_addf(struct string_list *list, const char *format, ...)
@@ -37,7 +37,7 @@ int string_list_addf(struct string_list *list, const char *format, ...)
 	va_start(args, format);
 	len = vasprintf(&text, format, args);
 	va_end(args);
-	return len < 0 ? -ENOMEM : take(list, text);
+	return len < 0 ? -ENOMEM : take_owned_string(list, text);
 }
 
 void string_list_release(struct string_list *list)

@@ -70,8 +70,8 @@ int kernel_split(const struct option_texts *texts, struct string_list *ret)
 	return 0;
 }
 
-static int make(const struct kernel_fields *fields, const struct kernel_texts *texts, struct kernel_chosen *c, struct choice *ret,
-		struct error *err)
+static int make_kernel_choice(const struct kernel_fields *fields, const struct kernel_texts *texts, struct kernel_chosen *c,
+			      struct choice *ret, struct error *err)
 {
 	struct string_list sets = STRING_LIST_INIT, sections = STRING_LIST_INIT, metrics = STRING_LIST_INIT;
 	struct choice_sources sources = { &texts->sections, &texts->glossary, &c->counted, c->sampled.host ? &c->sampled : NULL,
@@ -109,7 +109,7 @@ bool kernel_choose(struct cli *cli, const struct kernel_fields *fields, const st
 		ret->counted.kept = ret->kept;
 	if (catalog_open(&ret->sampled, cupti, chip, HOST_PROFILER_PM, NULL, &ignored) < 0)
 		memset(&ret->sampled, 0, sizeof(ret->sampled));
-	if (make(fields, texts, ret, &ret->choice, &err) < 0) {
+	if (make_kernel_choice(fields, texts, ret, &ret->choice, &err) < 0) {
 		command_fail(cli, &kernel_command, "%s", err.text);
 		kernel_release_chosen(ret);
 		return false;
@@ -128,7 +128,7 @@ int kernel_list_asked(const struct kernel_fields *fields, const struct kernel_te
 
 	if (!fields->metrics.count)
 		return 0;
-	r = make(&only, texts, chosen, &choice, err);
+	r = make_kernel_choice(&only, texts, chosen, &choice, err);
 	if (r < 0)
 		return r;
 	for (size_t i = 0; i < choice.count && !choice.section_count && r >= 0; i++)

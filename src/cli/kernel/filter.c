@@ -35,7 +35,7 @@ static struct kernel_request_list list_of(const struct option_texts *texts)
 	return (struct kernel_request_list){ (const char *const *)texts->items, texts->count };
 }
 
-static bool add_name(struct checking *c, const char *name)
+static bool check_name_filter(struct checking *c, const char *name)
 {
 	struct name_pattern pattern;
 
@@ -229,7 +229,7 @@ bool kernel_filter_make(struct cli *cli, const struct kernel_fields *f, struct k
 
 	*ret = (struct kernel_filter){ .processes = BUF_INIT, .renames = STRING_LIST_INIT };
 	add_numbers(r, f);
-	return add_name(&c, f->name) && add_ids(&c, &f->ids) && add_ranges(&c, "nvtx-include", &f->nvtx_include, &r->include) &&
+	return check_name_filter(&c, f->name) && add_ids(&c, &f->ids) && add_ranges(&c, "nvtx-include", &f->nvtx_include, &r->include) &&
 	       add_ranges(&c, "nvtx-exclude", &f->nvtx_exclude, &r->exclude) && add_range_filter(&c, f) && add_devices(&c, f->devices) &&
 	       add_processes(&c, f) && add_frames(&c, f) && add_call_stack(&c, f) && add_renames(&c, f);
 }

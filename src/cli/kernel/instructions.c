@@ -7,7 +7,7 @@
 #include "base/macros.h"
 #include "kernel/pages/source.h"
 
-static bool begins(const char *text, const char *with)
+static bool has_metric_prefix(const char *text, const char *with)
 {
 	return strncmp(text, with, strlen(with)) == 0;
 }
@@ -51,21 +51,21 @@ void kernel_source_end(struct kernel_source_run *source)
 enum kind { NOT_SOURCE, SAMPLED, COUNTED, OVER_TIME };
 
 /* By their names. */
-static enum kind kind_of(const char *metric)
+static enum kind find_metric_kind(const char *metric)
 {
 	static const char *const counted[] = {
 		"inst_executed", "thread_inst_executed", "thread_inst_executed_true", "memory_", "smsp__branch_targets_threads_divergent",
 		"sass__"
 	};
 
-	if (begins(metric, "pmsampling:"))
+	if (has_metric_prefix(metric, "pmsampling:"))
 		return OVER_TIME;
-	if (begins(metric, "smsp__pcsamp_") || begins(metric, "group:smsp__pcsamp_"))
+	if (has_metric_prefix(metric, "smsp__pcsamp_") || has_metric_prefix(metric, "group:smsp__pcsamp_"))
 		return SAMPLED;
 	for (size_t i = 0; i < COUNT_OF(counted); i++) {
 		size_t len = strlen(counted[i]);
 
-		if (begins(metric, counted[i]) && (counted[i][len - 1] == '_' || !metric[len]))
+		if (has_metric_prefix(metric, counted[i]) && (counted[i][len - 1] == '_' || !metric[len]))
 			return COUNTED;
 	}
 	return NOT_SOURCE;
@@ -81,12 +81,12 @@ static int add_series(struct kernel_source_run *source, const char *metric)
 
 bool kernel_source_is(const char *metric)
 {
-	return kind_of(metric) != NOT_SOURCE;
+	return find_metric_kind(metric) != NOT_SOURCE;
 }
 
 int kernel_source_take(struct kernel_source_run *source, const char *metric)
 {
-	enum kind kind = kind_of(metric);
+	enum kind kind = find_metric_kind(metric);
 
 	if (kind == OVER_TIME)
 		return add_series(source, metric + strlen("pmsampling:"));
@@ -147,7 +147,7 @@ static int read_files(const struct kernel_fields *fields, struct source_book *bo
 }
 
 /* A book with all texts that the page needs; false after an error was printed. */
-static bool load_book(struct cli *cli, const struct kernel_fields *fields, struct report *report, struct source_book *ret)
+static bool load_page_book(struct cli *cli, const struct kernel_fields *fields, struct report *report, struct source_book *ret)
 {
 	struct error err = { "" };
 	char note[512];
@@ -195,9 +195,9 @@ int kernel_source_print(struct cli *cli, const struct kernel_fields *fields, con
 	struct source_book book, before = { 0 };
 	int r;
 
-	if (!load_book(cli, fields, results->report, &book))
+	if (!load_page_book(cli, fields, results->report, &book))
 		return -EINVAL;
-	if (options->baseline && !load_book(cli, fields, options->baseline->results.report, &before)) {
+	if (options->baseline && !load_page_book(cli, fields, options->baseline->results.report, &before)) {
 		source_book_release(&book);
 		return -EINVAL;
 	}

@@ -278,7 +278,7 @@ int kernel_explain(struct cli *cli, const struct kernel_fields *fields)
 
 	if (!kernel_load_texts(cli, fields, &texts))
 		return 1;
-	r = explain(&out, &texts.glossary, &texts.sections, fields->explain, &err);
+	r = explain_metric(&out, &texts.glossary, &texts.sections, fields->explain, &err);
 	if (r < 0)
 		command_fail(cli, &kernel_command, "%s", err.text);
 	else

@@ -47,7 +47,7 @@ static int check_macros(const char *name, const char *last, struct error *err)
 	return 0;
 }
 
-static bool ends_in(const char *path, const char *ending)
+static bool has_output_ending(const char *path, const char *ending)
 {
 	size_t len = strlen(path), more = strlen(ending);
 
@@ -60,7 +60,7 @@ static int add_ending(char *path, size_t size, const char *ending, struct error 
 	size_t len = strlen(path), more = strlen(ending);
 	bool is_report = strcmp(ending, ".csv") != 0;
 
-	if (ends_in(path, ending) || (is_report && (ends_in(path, ".sonde") || ends_in(path, ".ncu-rep"))))
+	if (has_output_ending(path, ending) || (is_report && (has_output_ending(path, ".sonde") || has_output_ending(path, ".ncu-rep"))))
 		return 0;
 	if (len + more >= size)
 		return error_set(err, ENAMETOOLONG, "The output name is too long");

@@ -19,7 +19,7 @@ void kernel_renames_release(struct kernel_renames *renames)
 }
 
 /* "  - Renamed: 'Merge Sort'" -> Merge Sort, in place; NULL: the line says something else. */
-static char *value_of(char *line, const char *word)
+static char *find_rename_value(char *line, const char *word)
 {
 	size_t len;
 	char *end;
@@ -40,9 +40,9 @@ static char *value_of(char *line, const char *word)
 	return line;
 }
 
-static int take_line(struct kernel_renames *renames, char *line)
+static int take_rename_line(struct kernel_renames *renames, char *line)
 {
-	char *original = value_of(line, "Original:"), *name = original ? NULL : value_of(line, "Renamed:");
+	char *original = find_rename_value(line, "Original:"), *name = original ? NULL : find_rename_value(line, "Renamed:");
 
 	if (original)
 		return string_list_addf(&renames->originals, "%s", original);
@@ -52,7 +52,7 @@ static int take_line(struct kernel_renames *renames, char *line)
 	return 0;
 }
 
-static int read_lines(FILE *file, struct kernel_renames *ret)
+static int read_rename_lines(FILE *file, struct kernel_renames *ret)
 {
 	size_t size = 0, total = 0;
 	char *line = NULL;
@@ -60,7 +60,7 @@ static int read_lines(FILE *file, struct kernel_renames *ret)
 
 	while (r >= 0 && total < MOST_BYTES && getline(&line, &size, file) >= 0) {
 		total += strlen(line);
-		r = take_line(ret, line);
+		r = take_rename_line(ret, line);
 	}
 	free(line);
 	return r;
@@ -92,7 +92,7 @@ bool kernel_renames_load(struct cli *cli, const struct kernel_fields *f, struct 
 	}
 	if (!file)
 		return true;
-	r = read_lines(file, ret);
+	r = read_rename_lines(file, ret);
 	fclose(file);
 	if (r < 0)
 		command_fail(cli, &kernel_command, "Not enough memory");

@@ -74,7 +74,7 @@ struct reading {
 	struct error *err;
 };
 
-static int read_file(void *context, const char *path)
+static int read_section_file(void *context, const char *path)
 {
 	struct reading *reading = context;
 	struct export_text made = { 0 };
@@ -96,7 +96,7 @@ int section_folders_read(const struct string_list *folders, struct export_text *
 	for (size_t i = 0; r >= 0 && i < folders->count; i++)
 		for (size_t n = 0; r >= 0 && n < COUNT_OF(endings); n++) {
 			reading.folder = i;
-			r = text_each_file(folders->items[i], endings[n], read_file, &reading);
+			r = text_each_file(folders->items[i], endings[n], read_section_file, &reading);
 		}
 	if (r < 0) {
 		section_files_release(reading.files, reading.count);

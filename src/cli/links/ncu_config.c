@@ -63,7 +63,7 @@ static void close_up(char *list)
 	*to = '\0';
 }
 
-static int add_line(char *line, const struct options_parsed *own, struct string_list *words)
+static int add_config_line(char *line, const struct options_parsed *own, struct string_list *words)
 {
 	char *sign = strchr(line, '='), *name, *value = NULL;
 	char whole[LINE_MAX_SIZE + 4];
@@ -84,7 +84,7 @@ static int add_line(char *line, const struct options_parsed *own, struct string_
 	return string_list_addf(words, "%s%s", whole, value);
 }
 
-static int read_lines(FILE *file, const struct options_parsed *own, struct string_list *words)
+static int read_config_lines(FILE *file, const struct options_parsed *own, struct string_list *words)
 {
 	char line[LINE_MAX_SIZE], *text, *end;
 	bool wanted = false;
@@ -99,7 +99,7 @@ static int read_lines(FILE *file, const struct options_parsed *own, struct strin
 			*end = '\0';
 			wanted = names_mode(text + 1, mode_of(own));
 		} else if (wanted) {
-			r = add_line(text, own, words);
+			r = add_config_line(text, own, words);
 		}
 	}
 	return r;
@@ -127,7 +127,7 @@ static int read_settings(const struct options_parsed *own, struct string_list *w
 	file = named ? fopen(named->value, "re") : open_default();
 	if (!file)
 		return named ? error_set_errno(err, errno, "The settings '%s' cannot be read", named->value) : 0;
-	r = read_lines(file, own, words);
+	r = read_config_lines(file, own, words);
 	fclose(file);
 	return r;
 }

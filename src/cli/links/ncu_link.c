@@ -64,7 +64,7 @@ static int expand(struct string_list *words, struct error *err)
 }
 
 /* The command line is recorded as it is understood. */
-static int run(struct cli *cli, char *name, struct string_list *words)
+static int run_kernel_command(struct cli *cli, char *name, struct string_list *words)
 {
 	struct string_list line = STRING_LIST_INIT;
 	struct cli now = *cli;
@@ -97,7 +97,7 @@ int ncu_main(struct cli *cli, int argc, char **argv)
 	if (ncu_config_read(argc - 1, argv + 1, &words, &err) < 0 || add_all(&words, argc - 1, argv + 1) < 0 || expand(&words, &err) < 0)
 		command_fail(cli, &kernel_command, "%s", err.text[0] ? err.text : strerror(ENOMEM));
 	else
-		status = run(cli, argv[0], &words);
+		status = run_kernel_command(cli, argv[0], &words);
 	string_list_release(&words);
 	return status;
 }

@@ -7,7 +7,7 @@
 /* The release of nsys whose options and tables are spoken here. */
 #define SPOKEN_VERSION "2026.2.0"
 
-static bool is_called(const char *base, const char *name)
+static bool is_called_by_link(const char *base, const char *name)
 {
 	size_t len = strlen(name);
 
@@ -18,15 +18,15 @@ enum cli_role cli_role_of(const char *path)
 {
 	const char *base = path_name(path);
 
-	if (is_called(base, "nsys-ui"))
+	if (is_called_by_link(base, "nsys-ui"))
 		return CLI_NSYS_UI;
-	if (is_called(base, "nsys"))
+	if (is_called_by_link(base, "nsys"))
 		return CLI_NSYS;
-	if (is_called(base, "ncu-ui") || is_called(base, "nv-nsight-cu"))
-		return is_called(base, "nv-nsight-cu-cli") ? CLI_NCU : CLI_NCU_UI;
-	if (is_called(base, "ncu"))
+	if (is_called_by_link(base, "ncu-ui") || is_called_by_link(base, "nv-nsight-cu"))
+		return is_called_by_link(base, "nv-nsight-cu-cli") ? CLI_NCU : CLI_NCU_UI;
+	if (is_called_by_link(base, "ncu"))
 		return CLI_NCU;
-	return is_called(base, "nvprof") ? CLI_NVPROF : CLI_SONDE;
+	return is_called_by_link(base, "nvprof") ? CLI_NVPROF : CLI_SONDE;
 }
 
 const char *cli_name(const struct cli *cli)

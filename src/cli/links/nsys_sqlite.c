@@ -33,7 +33,7 @@ static bool asked(const struct options_parsed *parsed, const char *name)
 }
 
 /* Tables for programs have standard output to themselves. */
-static FILE *stream_of(struct cli *cli, const struct options_parsed *parsed)
+static FILE *choose_message_stream(struct cli *cli, const struct options_parsed *parsed)
 {
 	return asked(parsed, "format") || asked(parsed, "output") ? cli->err : cli->out;
 }
@@ -87,7 +87,7 @@ static void write_export(struct cli *cli, const char *report, const char *path)
 bool nsys_stats_sqlite(struct cli *cli, const struct options_parsed *parsed, const char *report, char *ret_shown, size_t shown_size)
 {
 	const struct option_use *named = options_find_use(parsed, "sqlite");
-	FILE *out = stream_of(cli, parsed);
+	FILE *out = choose_message_stream(cli, parsed);
 	struct stat st;
 
 	if (cli->role != CLI_NSYS || !is_report_file(report))

@@ -44,7 +44,7 @@ static enum doctor_verdict verdict(doctor_probe *probe, const struct doctor_host
 	return answer.verdict;
 }
 
-static const char *word(enum doctor_verdict verdict)
+static const char *name_verdict(enum doctor_verdict verdict)
 {
 	return verdict == DOCTOR_NO ? "Fail" : "OK";
 }
@@ -67,7 +67,7 @@ static void print_distribution(FILE *out, const struct doctor_host *host)
 static void print_environment(struct cli *cli)
 {
 	const struct doctor_host host = { cli->root, ".", &doctor_real_calls };
-	const char *own = word(verdict(doctor_probe_perf_own, &host));
+	const char *own = name_verdict(verdict(doctor_probe_perf_own, &host));
 	struct utsname kernel = { 0 };
 	long long level;
 
@@ -81,7 +81,7 @@ static void print_environment(struct cli *cli)
 	/* Without cycles the CPU clock triggers samples, wherever perf_event_open works. */
 	fprintf(cli->out, "Linux perf_event_open syscall available: %s\nSampling trigger event available: %s\n", own, own);
 	fprintf(cli->out, "CPU Profiling Environment (process-tree): %s\n", own);
-	fprintf(cli->out, "CPU Profiling Environment (system-wide): %s\n", word(verdict(doctor_probe_perf_system, &host)));
+	fprintf(cli->out, "CPU Profiling Environment (system-wide): %s\n", name_verdict(verdict(doctor_probe_perf_system, &host)));
 	fputs("\n'sonde doctor' says more, and how to allow what is not.\n", cli->out);
 }
 

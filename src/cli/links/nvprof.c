@@ -18,7 +18,7 @@
 
 extern const struct command nvprof_command;
 
-static int add(struct string_list *list, const char *text)
+static int add_profile_word(struct string_list *list, const char *text)
 {
 	return string_list_add(list, text, strlen(text));
 }
@@ -34,22 +34,23 @@ static int make_profile_words(struct string_list *words, const struct nvprof_fie
 {
 	TRY(add_trace(words, fields));
 	if (fields->cpu_profiling != NVPROF_ON)
-		TRY(add(words, "--sample=none") < 0 ? -ENOMEM : add(words, "--cpuctxsw=none"));
+		TRY(add_profile_word(words, "--sample=none") < 0 ? -ENOMEM : add_profile_word(words, "--cpuctxsw=none"));
 	if (fields->from_start == NVPROF_OFF)
-		TRY(add(words, "--capture-range=cudaProfilerApi") < 0 ? -ENOMEM : add(words, "--capture-range-end=repeat"));
+		TRY(add_profile_word(words, "--capture-range=cudaProfilerApi") < 0 ? -ENOMEM :
+										     add_profile_word(words, "--capture-range-end=repeat"));
 	if (fields->timeout_ns)
 		TRY(string_list_addf(words, "--duration=%.9f", (double)fields->timeout_ns / 1e9));
 	if (fields->allocations == NVPROF_ON)
-		TRY(add(words, "--cuda-memory-usage=true"));
+		TRY(add_profile_word(words, "--cuda-memory-usage=true"));
 	if (export)
-		TRY(add(words, "--export=sqlite"));
+		TRY(add_profile_word(words, "--export=sqlite"));
 	if (fields->output)
 		TRY(string_list_addf(words, "--output=%s", fields->output));
 	if (fields->overwrite)
-		TRY(add(words, "--force-overwrite=true"));
-	TRY(add(words, "--"));
+		TRY(add_profile_word(words, "--force-overwrite=true"));
+	TRY(add_profile_word(words, "--"));
 	for (; *program; program++)
-		TRY(add(words, *program));
+		TRY(add_profile_word(words, *program));
 	return 0;
 }
 
@@ -76,11 +77,11 @@ static int add_reports(struct string_list *words, const struct nvprof_fields *fi
 	if (gpu)
 		r = string_list_addf(words, "--report=cuda_gpu_sum%s", mangled);
 	if (r >= 0 && api)
-		r = add(words, "--report=cuda_api_sum");
+		r = add_profile_word(words, "--report=cuda_api_sum");
 	if (r >= 0 && fields->gpu_trace)
 		r = string_list_addf(words, "--report=cuda_gpu_trace%s", mangled);
 	if (r >= 0 && fields->api_trace)
-		r = add(words, "--report=cuda_api_trace");
+		r = add_profile_word(words, "--report=cuda_api_trace");
 	return r;
 }
 
@@ -88,10 +89,10 @@ static int make_stats_words(struct string_list *words, const struct nvprof_field
 {
 	TRY(add_reports(words, fields));
 	if (fields->csv)
-		TRY(add(words, "--format=csv"));
+		TRY(add_profile_word(words, "--format=csv"));
 	if (time_unit(fields->unit))
 		TRY(string_list_addf(words, "--timeunit=%s", time_unit(fields->unit)));
-	return add(words, report);
+	return add_profile_word(words, report);
 }
 
 /* nvprof prints to standard error, `nsys nvprof` to standard output. NULL: a file is named. */
@@ -185,7 +186,7 @@ static int print_after(struct cli *cli, const struct nvprof_fields *fields, cons
 	return tables_wanted(cli, fields) ? print_tables(cli, fields, result->path) : 0;
 }
 
-static int record(struct cli *cli, const struct nvprof_fields *fields, char *const *program)
+static int record_nvprof(struct cli *cli, const struct nvprof_fields *fields, char *const *program)
 {
 	struct record_result *result = calloc(1, sizeof(*result));
 	struct string_list words = STRING_LIST_INIT;
@@ -227,7 +228,7 @@ static void print_notes(struct cli *cli, const struct options_parsed *parsed)
 			     "run goes on without them");
 }
 
-static int answer(struct cli *cli, const struct nvprof_fields *fields, const struct options_parsed *parsed)
+static int answer_nvprof_command(struct cli *cli, const struct nvprof_fields *fields, const struct options_parsed *parsed)
 {
 	char path[PATH_MAX];
 
@@ -247,7 +248,7 @@ static int answer(struct cli *cli, const struct nvprof_fields *fields, const str
 		return 1;
 	print_notes(cli, parsed);
 	fflush(cli->err);
-	return record(cli, fields, parsed->words);
+	return record_nvprof(cli, fields, parsed->words);
 }
 
 static int run_nvprof(struct cli *cli, int argc, char **argv)
@@ -258,7 +259,7 @@ static int run_nvprof(struct cli *cli, int argc, char **argv)
 
 	if (!command_parse(cli, &nvprof_command, argc, argv, &fields, &parsed, &status))
 		return status;
-	status = answer(cli, &fields, &parsed);
+	status = answer_nvprof_command(cli, &fields, &parsed);
 	options_release(&parsed);
 	return status;
 }

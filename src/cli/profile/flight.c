@@ -28,7 +28,7 @@ static const struct unit units[] = {
 };
 /* clang-format on */
 
-static const struct unit *find_unit(const char *name)
+static const struct unit *find_flight_unit(const char *name)
 {
 	for (size_t i = 0; i < COUNT_OF(units); i++)
 		if (strcmp(units[i].name, name) == 0)
@@ -40,7 +40,7 @@ static int fill_size(struct flight_options *flight, const char *text, struct err
 {
 	char *end = NULL;
 	double number = strtod(text, &end);
-	const struct unit *unit = end == text || !isfinite(number) || number <= 0 ? NULL : find_unit(end);
+	const struct unit *unit = end == text || !isfinite(number) || number <= 0 ? NULL : find_flight_unit(end);
 
 	if (!unit)
 		return error_set(err, EINVAL, "--flight-recorder=%s is neither a time (30s, 5m, 1h) nor a size (500M, 2G).", text);

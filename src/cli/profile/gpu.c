@@ -31,7 +31,7 @@ static int nvml_plugin(const char *arguments, struct gpu_options *o, struct erro
 	return 0;
 }
 
-static int enable(const char *text, struct gpu_options *o, struct string_list *notes, struct error *err)
+static int enable_gpu_plugin(const char *text, struct gpu_options *o, struct string_list *notes, struct error *err)
 {
 	size_t len = strcspn(text, ",");
 
@@ -60,7 +60,7 @@ int profile_gpu_options(struct gpu_options *ret, const struct profile_fields *fi
 	if (fields->trace & cuda || ret->metrics_devices)
 		ret->nvml_hz = NVML_HZ_DEFAULT;
 	for (size_t i = 0; i < fields->enable.count; i++)
-		TRY(enable(fields->enable.items[i], ret, notes, err));
+		TRY(enable_gpu_plugin(fields->enable.items[i], ret, notes, err));
 	if (ret->nvml_hz > NVML_HZ_MOST)
 		ret->nvml_hz = NVML_HZ_MOST;
 	return 0;

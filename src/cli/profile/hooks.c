@@ -59,7 +59,7 @@ static int spawn(pid_t *ret, const char *command, char **env)
 	return -r;
 }
 
-static int start(struct profile_hooks *hooks, const char *option, const char *command, const char *path, pid_t *ret)
+static int start_hook(struct profile_hooks *hooks, const char *option, const char *command, const char *path, pid_t *ret)
 {
 	struct string_list env = STRING_LIST_INIT;
 	int r = fill_environment(&env, hooks, option, path);
@@ -115,7 +115,7 @@ static void start_beside(struct profile_hooks *hooks, const char *option, const 
 		return;
 	}
 	hooks->options[i] = option;
-	if (start(hooks, option, command_of(hooks, option), path, &hooks->running[i]) < 0)
+	if (start_hook(hooks, option, command_of(hooks, option), path, &hooks->running[i]) < 0)
 		hooks->running[i] = 0;
 }
 
@@ -136,7 +136,7 @@ void profile_hooks_finish(struct profile_hooks *hooks, const char *path)
 	int status = 0;
 	pid_t pid;
 
-	if (path && command && start(hooks, AFTER_REPORT, command, path, &pid) == 0) {
+	if (path && command && start_hook(hooks, AFTER_REPORT, command, path, &pid) == 0) {
 		while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
 			;
 		tell_status(hooks, AFTER_REPORT, command, status);

@@ -59,7 +59,7 @@ unsigned key_reader_count(struct key_reader *reader, unsigned key, const char *b
 }
 
 /* In the background the terminal is another's. */
-static bool is_ours(const struct hotkey *hotkey)
+static bool has_terminal(const struct hotkey *hotkey)
 {
 	return tcgetpgrp(hotkey->fd) == getpgrp();
 }
@@ -69,7 +69,7 @@ static void take_keys(const struct hotkey *hotkey)
 {
 	struct termios now;
 
-	if (!is_ours(hotkey) || tcgetattr(hotkey->fd, &now) < 0)
+	if (!has_terminal(hotkey) || tcgetattr(hotkey->fd, &now) < 0)
 		return;
 	now.c_lflag &= ~(tcflag_t)(ICANON | ECHO);
 	now.c_cc[VMIN] = 1;
@@ -83,7 +83,7 @@ void hotkey_open(struct hotkey *hotkey, unsigned key)
 	if (isatty(STDIN_FILENO))
 		return;
 	hotkey->fd = open("/dev/tty", O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-	if (hotkey->fd >= 0 && is_ours(hotkey) && tcgetattr(hotkey->fd, &hotkey->before) == 0) {
+	if (hotkey->fd >= 0 && has_terminal(hotkey) && tcgetattr(hotkey->fd, &hotkey->before) == 0) {
 		take_keys(hotkey);
 		return;
 	}
@@ -96,7 +96,7 @@ void hotkey_close(struct hotkey *hotkey)
 {
 	if (hotkey->fd < 0)
 		return;
-	if (is_ours(hotkey))
+	if (has_terminal(hotkey))
 		tcsetattr(hotkey->fd, TCSANOW, &hotkey->before);
 	close(hotkey->fd);
 	hotkey->fd = -1;
@@ -111,7 +111,7 @@ int hotkey_pressed(void *context)
 	ssize_t n;
 
 	/* In the background keys are another's, who has not read them yet. */
-	if (!is_ours(hotkey)) {
+	if (!has_terminal(hotkey)) {
 		nanosleep(&pause, NULL);
 		return 0;
 	}

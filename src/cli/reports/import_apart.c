@@ -67,7 +67,7 @@ static void show_progress(struct cli *cli, const char *name, time_t since, bool 
 }
 
 /* Until the import ends. Returns the signal that is to end this process, or 0. */
-static int wait_for(struct cli *cli, const char *name, pid_t child, const sigset_t *signals, int *ret_wait_status)
+static int wait_for_import(struct cli *cli, const char *name, pid_t child, const sigset_t *signals, int *ret_wait_status)
 {
 	const struct timespec pause = { 0, 250000000 };
 	time_t since = time(NULL);
@@ -109,7 +109,7 @@ static void import_and_wait(struct cli *cli, const char *name, enum foreign_kind
 		answer->result = error_set_errno(&answer->err, errno, "No process can be started");
 		return;
 	}
-	s->ended = wait_for(cli, name, child, &s->signals, &status);
+	s->ended = wait_for_import(cli, name, child, &s->signals, &status);
 	if (s->ended || !WIFEXITED(status))
 		answer->result = error_set(&answer->err, EINTR, "Importing '%s' was ended by a signal", name);
 }

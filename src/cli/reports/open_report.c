@@ -33,7 +33,7 @@ static bool try_name(const char *stem, const char *ending, char *ret)
 }
 
 /* Recordings go by several names: X, X.sonde, and X.nsys-rep or X.ncu-rep where the tool was called nsys or ncu. */
-static void find_name(const char *name, char *ret)
+static void find_report_name(const char *name, char *ret)
 {
 	char stem[PATH_MAX];
 
@@ -116,7 +116,7 @@ bool open_report(struct cli *cli, const struct command *command, const char *nam
 	struct error err;
 
 	*ret = (struct opened_report){ .file = -1 };
-	find_name(name, ret->path);
+	find_report_name(name, ret->path);
 	if (foreign_recognize(ret->path, &kind, &err) < 0 || kind == FOREIGN_NOT || kind == FOREIGN_EMPTY || kind == FOREIGN_UNKNOWN)
 		return true;
 	if (!foreign_is_readable(kind)) {

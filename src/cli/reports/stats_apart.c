@@ -95,7 +95,7 @@ static int receive_answer(int socket, struct apart_answer *answer)
 	return fd;
 }
 
-static int ask(const struct asking *a, int output, pid_t child, struct apart_answer *answer)
+static int ask_stats_starter(const struct asking *a, int output, pid_t child, struct apart_answer *answer)
 {
 	struct apart_request request = { output, child };
 
@@ -112,7 +112,7 @@ static int start_there(void *context, const char *target, pid_t *ret_child, stru
 
 	for (int i = 0; a->targets[i]; i++)
 		if (strcmp(a->targets[i], target) == 0) {
-			fd = ask(a, i, 0, &answer);
+			fd = ask_stats_starter(a, i, 0, &answer);
 			break;
 		}
 	if (fd == -EPIPE)
@@ -129,11 +129,11 @@ static int wait_there(void *context, pid_t child)
 {
 	struct apart_answer answer = { 0 };
 
-	return ask(context, -1, child, &answer) == -EPIPE ? -EPIPE : answer.result;
+	return ask_stats_starter(context, -1, child, &answer) == -EPIPE ? -EPIPE : answer.result;
 }
 
 /* Only children are waited for that were started here. */
-static void serve(const struct asking *a, size_t count)
+static void serve_stats_requests(const struct asking *a, size_t count)
 {
 	struct apart_request request;
 	struct apart_answer answer;
@@ -195,7 +195,7 @@ int stats_apart(const struct option_texts *outputs, int (*read)(void *context, c
 			_exit(run_reader(&a, read, context));
 		}
 		if (child > 0) {
-			serve(&a, count);
+			serve_stats_requests(&a, count);
 			status = status_of(child);
 		} else {
 			status = -errno;

@@ -155,7 +155,7 @@ static struct reply answer_message(struct sql_shell *shell, const struct message
 }
 
 /* Until the other process says that it was all; its exit status. */
-static int serve(struct sql_shell *shell, int socket, const struct sql_apart_calls *calls)
+static int serve_sql_messages(struct sql_shell *shell, int socket, const struct sql_apart_calls *calls)
 {
 	struct reply reply = { SQL_GO_ON, false };
 	struct message m;
@@ -178,7 +178,7 @@ static int serve(struct sql_shell *shell, int socket, const struct sql_apart_cal
 }
 
 /* Its exit status. */
-static int wait_for(struct sql_shell *shell)
+static int wait_for_sql_reader(struct sql_shell *shell)
 {
 	int status;
 
@@ -209,7 +209,7 @@ bool sql_apart_start(struct sql_shell *shell, const struct sql_apart_calls *call
 	if (shell->apart_child == 0) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		shell->apart = -1;
-		*ret_status = serve(shell, ends[1], calls);
+		*ret_status = serve_sql_messages(shell, ends[1], calls);
 		fflush(NULL);
 		_exit(*ret_status);
 	}
@@ -223,11 +223,11 @@ bool sql_apart_start(struct sql_shell *shell, const struct sql_apart_calls *call
 		*ret_status = 0;
 		return true;
 	}
-	*ret_status = wait_for(shell);
+	*ret_status = wait_for_sql_reader(shell);
 	return false;
 }
 
-static enum sql_answer ask(struct sql_shell *shell, struct message *m, const char *text, int fd)
+static enum sql_answer ask_sql_reader(struct sql_shell *shell, struct message *m, const char *text, int fd)
 {
 	struct reply reply;
 
@@ -257,7 +257,7 @@ enum sql_answer sql_apart_line(struct sql_shell *shell, const char *line)
 		if (!file)
 			snprintf(m.output_why, sizeof(m.output_why), "%.255s", err.text);
 	}
-	answer = ask(shell, &m, line, file ? fileno(file) : -1);
+	answer = ask_sql_reader(shell, &m, line, file ? fileno(file) : -1);
 	if (file)
 		fclose(file);
 	return answer;
@@ -267,7 +267,7 @@ void sql_apart_forget(struct sql_shell *shell)
 {
 	struct message m = { .kind = MESSAGE_FORGET };
 
-	ask(shell, &m, "", -1);
+	ask_sql_reader(shell, &m, "", -1);
 }
 
 int sql_apart_end(struct sql_shell *shell, int status, bool complete)
@@ -276,5 +276,5 @@ int sql_apart_end(struct sql_shell *shell, int status, bool complete)
 
 	fflush(shell->cli->out);
 	send_message(shell->apart, &m, "", -1);
-	return wait_for(shell);
+	return wait_for_sql_reader(shell);
 }

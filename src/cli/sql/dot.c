@@ -14,7 +14,7 @@ struct dot_line {
 	char argument[4096];
 };
 
-static void split(struct dot_line *ret, const char *line)
+static void split_dot_line(struct dot_line *ret, const char *line)
 {
 	size_t len = strcspn(line, " \t\r\n"), end;
 
@@ -27,7 +27,7 @@ static void split(struct dot_line *ret, const char *line)
 	snprintf(ret->argument, sizeof(ret->argument), "%.*s", (int)end, line);
 }
 
-static enum sql_answer fail(struct sql_shell *shell, const char *text)
+static enum sql_answer fail_dot_command(struct sql_shell *shell, const char *text)
 {
 	sql_shell_fail(shell, text);
 	return SQL_FAILED;
@@ -107,7 +107,7 @@ static enum sql_answer show_schema(struct sql_shell *shell, const char *pattern)
 	if (each_table(shell, pattern, print_columns))
 		return SQL_GO_ON;
 	snprintf(text, sizeof(text), "There is no table '%.100s': .tables lists them", pattern);
-	return fail(shell, text);
+	return fail_dot_command(shell, text);
 }
 
 static enum sql_answer set_mode(struct sql_shell *shell, const char *argument)
@@ -116,7 +116,7 @@ static enum sql_answer set_mode(struct sql_shell *shell, const char *argument)
 	struct error err;
 
 	if (format_parse(&format, *argument ? argument : "column:nofmt", &err) < 0)
-		return fail(shell, err.text);
+		return fail_dot_command(shell, err.text);
 	shell->format = format;
 	return SQL_GO_ON;
 }
@@ -148,7 +148,7 @@ static enum sql_answer set_output(struct sql_shell *shell, const char *argument)
 	if (goes_to_file(argument)) {
 		file = open_output(shell, argument, &err);
 		if (!file)
-			return fail(shell, err.text);
+			return fail_dot_command(shell, err.text);
 	}
 	if (shell->output && fclose(shell->output) != 0)
 		sql_shell_fail(shell, "The output could not be written to its end");
@@ -159,12 +159,12 @@ static enum sql_answer set_output(struct sql_shell *shell, const char *argument)
 static enum sql_answer set_timer(struct sql_shell *shell, const char *argument)
 {
 	if (strcmp(argument, "on") != 0 && strcmp(argument, "off") != 0)
-		return fail(shell, ".timer on, or .timer off");
+		return fail_dot_command(shell, ".timer on, or .timer off");
 	shell->timer = strcmp(argument, "on") == 0;
 	return SQL_GO_ON;
 }
 
-static enum sql_answer leave(struct sql_shell *shell, const char *argument)
+static enum sql_answer leave_shell(struct sql_shell *shell, const char *argument)
 {
 	return SQL_LEAVE;
 }
@@ -183,8 +183,8 @@ static const struct {
 	{ ".mode", "[format]", "column, table, csv, tsv, json, hdoc or htable, with the arguments of sonde stats", set_mode },
 	{ ".output", "[file]", "where rows go from here on; without a file: back here", set_output },
 	{ ".timer", "on|off", "how long each statement takes", set_timer },
-	{ ".quit", "", "leaves; so does .exit, and the end of the input", leave },
-	{ ".exit", "", NULL, leave },
+	{ ".quit", "", "leaves; so does .exit, and the end of the input", leave_shell },
+	{ ".exit", "", NULL, leave_shell },
 };
 #define DOT_COMMANDS COUNT_OF(dot_commands)
 
@@ -199,7 +199,7 @@ static enum sql_answer show_help(struct sql_shell *shell, const char *argument)
 	return SQL_GO_ON;
 }
 
-static enum sql_answer unknown(struct sql_shell *shell, const char *word)
+static enum sql_answer refuse_dot_command(struct sql_shell *shell, const char *word)
 {
 	struct nearest nearest;
 	char text[256], hint[160];
@@ -208,25 +208,25 @@ static enum sql_answer unknown(struct sql_shell *shell, const char *word)
 	for (size_t i = 0; i < DOT_COMMANDS; i++)
 		nearest_offer(&nearest, dot_commands[i].word, strlen(dot_commands[i].word));
 	snprintf(text, sizeof(text), "There is no command '%s'.%s .help lists them.", word, nearest_hint(&nearest, "", hint, sizeof(hint)));
-	return fail(shell, text);
+	return fail_dot_command(shell, text);
 }
 
 enum sql_answer sql_shell_command(struct sql_shell *shell, const char *line)
 {
 	struct dot_line dot;
 
-	split(&dot, line);
+	split_dot_line(&dot, line);
 	for (size_t i = 0; i < DOT_COMMANDS; i++)
 		if (strcmp(dot.word, dot_commands[i].word) == 0)
 			return dot_commands[i].run(shell, dot.argument);
-	return unknown(shell, dot.word);
+	return refuse_dot_command(shell, dot.word);
 }
 
 bool sql_shell_names_output(const char *line, char *ret, size_t size)
 {
 	struct dot_line dot;
 
-	split(&dot, line);
+	split_dot_line(&dot, line);
 	snprintf(ret, size, "%s", dot.argument);
 	return strcmp(dot.word, ".output") == 0 && goes_to_file(dot.argument);
 }

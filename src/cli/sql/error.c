@@ -10,7 +10,7 @@
 #define MOST_BEFORE 60 /* bytes of a long line shown before the place, and behind it */
 #define MOST_BEHIND 40
 
-static int is_of_word(char c)
+static int is_error_word_char(char c)
 {
 	return isalnum((unsigned char)c) || c == '_';
 }
@@ -95,7 +95,7 @@ static int find_word(const char *text, const char *word)
 		len -= 5;
 	}
 	while ((found = strcasestr(found, word)) != NULL) {
-		if ((found == text || !is_of_word(found[-1])) && !is_of_word(found[len]))
+		if ((found == text || !is_error_word_char(found[-1])) && !is_error_word_char(found[len]))
 			return (int)(found - text);
 		found++;
 	}

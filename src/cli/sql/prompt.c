@@ -146,7 +146,7 @@ static void on_interrupt(int number)
 {
 }
 
-static void read_lines(struct prompt *p)
+static void read_prompt_lines(struct prompt *p)
 {
 	struct sql_shell *shell = p->shell;
 	enum sql_answer answer = SQL_GO_ON;
@@ -184,7 +184,7 @@ int sql_prompt(struct sql_shell *shell)
 	sigprocmask(SIG_BLOCK, &interrupt, &mask);
 	sigaction(SIGINT, &action, &before);
 	if (open_editor(&p) >= 0)
-		read_lines(&p);
+		read_prompt_lines(&p);
 	else
 		sql_shell_fail(shell, "Not enough memory");
 	close_editor(&p);

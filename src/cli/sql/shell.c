@@ -72,7 +72,7 @@ static int run_statement(struct sql_shell *shell, sqlite3_stmt *statement, const
 	return status;
 }
 
-static int run_all(struct sql_shell *shell, const char *text)
+static int run_statements(struct sql_shell *shell, const char *text)
 {
 	sqlite3_stmt *statement;
 	const char *rest;
@@ -97,12 +97,12 @@ int sql_shell_run(struct sql_shell *shell, const char *text)
 	int status;
 
 	if (!shell->takes_interrupts)
-		return run_all(shell, text);
+		return run_statements(shell, text);
 	sigemptyset(&interrupt);
 	sigaddset(&interrupt, SIGINT);
 	sigprocmask(SIG_BLOCK, &interrupt, &before);
 	sqlite3_progress_handler(query_db(shell->query), STEPS_PER_LOOK, was_interrupted, NULL);
-	status = run_all(shell, text);
+	status = run_statements(shell, text);
 	sqlite3_progress_handler(query_db(shell->query), 0, NULL, NULL);
 	was_interrupted(NULL); /* typed too late */
 	sigprocmask(SIG_SETMASK, &before, NULL);

@@ -25,7 +25,7 @@ unsigned chip_capability(const char *chip)
 	return 0;
 }
 
-static int no_memory(struct choosing *c)
+static int fail_choice_memory(struct choosing *c)
 {
 	return error_set(c->err, ENOMEM, "Not enough memory");
 }
@@ -45,7 +45,7 @@ int choose_companions(struct choosing *c, const char *metric)
 	for (size_t i = 0; known && i < 4; i++) {
 		snprintf(name, sizeof(name), "%.*s.%s%s", (int)len, metric, rollups[i], metric + len + 4);
 		if (choice_add(c->choice, name, METRIC_COUNTED) < 0)
-			return no_memory(c);
+			return fail_choice_memory(c);
 	}
 	return 0;
 }
@@ -55,7 +55,7 @@ static int note_missing(struct choosing *c, const struct section *section, const
 	char note[512];
 
 	snprintf(note, sizeof(note), "%s: the chip %s has no metric %s", section->id, c->sources->counted->chip, metric);
-	return choice_note(c->choice, note) < 0 ? no_memory(c) : 0;
+	return choice_note(c->choice, note) < 0 ? fail_choice_memory(c) : 0;
 }
 
 /* One name in a formula of a section. */
@@ -70,18 +70,18 @@ static int add_used(struct choosing *c, const struct section *section, const cha
 		metric += 11;
 		if (!s->sampled || !catalog_facts(s->sampled, metric, &facts))
 			return note_missing(c, section, metric);
-		return choice_add(c->choice, metric, METRIC_SAMPLED) < 0 ? no_memory(c) : 0;
+		return choice_add(c->choice, metric, METRIC_SAMPLED) < 0 ? fail_choice_memory(c) : 0;
 	}
 	term = glossary_find(s->glossary, TERM_METRIC, metric, strlen(metric));
 	if (term && term->collection[0])
-		return choice_add(c->choice, metric, METRIC_OWN) < 0 ? no_memory(c) : 0;
+		return choice_add(c->choice, metric, METRIC_OWN) < 0 ? fail_choice_memory(c) : 0;
 	if (metric[metric_base_len(metric)] == '\0' || !catalog_facts(s->counted, metric, &facts))
 		return note_missing(c, section, metric);
-	r = choice_add(c->choice, metric, METRIC_COUNTED) < 0 ? no_memory(c) : 0;
+	r = choice_add(c->choice, metric, METRIC_COUNTED) < 0 ? fail_choice_memory(c) : 0;
 	return r == 0 && companions ? choose_companions(c, metric) : r;
 }
 
-static int add_row(struct choosing *c, const struct section *section, const struct section_row *row, bool companions)
+static int add_row_metrics(struct choosing *c, const struct section *section, const struct section_row *row, bool companions)
 {
 	int r = 0;
 
@@ -100,7 +100,7 @@ int choose_block(struct choosing *c, const struct section *section, const struct
 	for (size_t i = 0; r == 0 && i < block->row_count; i++) {
 		if (!cc_fits(&block->rows[i].cc, c->sources->cc))
 			continue;
-		r = add_row(c, section, &block->rows[i], companions);
+		r = add_row_metrics(c, section, &block->rows[i], companions);
 		metric = formula_metric(&block->rows[i].cells[0]);
 		if (r == 0 && block->kind == BLOCK_BREAKDOWN && metric)
 			r = choose_breakdown(c, metric, companions);
@@ -124,7 +124,7 @@ int choose_section(struct choosing *c, const struct section *section)
 	return r;
 }
 
-static int unknown(const char *what, const char *name, struct nearest *nearest, const char *option, struct error *err)
+static int refuse_unknown_choice(const char *what, const char *name, struct nearest *nearest, const char *option, struct error *err)
 {
 	char hint[160];
 
@@ -141,7 +141,7 @@ int choice_mark_set(const struct sections *all, const char *name, bool *marks, s
 		nearest_begin(&nearest, name);
 		for (size_t i = 0; i < all->set_count; i++)
 			nearest_offer(&nearest, all->sets[i].name, strlen(all->sets[i].name));
-		return unknown("set", name, &nearest, "--list-sets", err);
+		return refuse_unknown_choice("set", name, &nearest, "--list-sets", err);
 	}
 	for (size_t i = 0; i < all->count; i++)
 		marks[i] |= section_in_set(&all->items[i], set->name);
@@ -180,7 +180,7 @@ int choice_mark_section(const struct sections *all, const char *name, bool *mark
 		nearest_begin(&nearest, name);
 		for (size_t i = 0; i < all->count; i++)
 			nearest_offer(&nearest, all->items[i].id, strlen(all->items[i].id));
-		return unknown("section", name, &nearest, "--list-sections", err);
+		return refuse_unknown_choice("section", name, &nearest, "--list-sections", err);
 	}
 	marks[section - all->items] = true;
 	return 0;
@@ -201,7 +201,7 @@ static int mark_all(struct choosing *c, bool *marks)
 	return r;
 }
 
-static int choose(struct choosing *c, bool *marks)
+static int choose_all(struct choosing *c, bool *marks)
 {
 	const struct sections *all = c->sources->sections;
 	int r = mark_all(c, marks);
@@ -225,7 +225,7 @@ int choice_make(struct choice *ret, const struct choice_sources *sources, const 
 
 	memset(ret, 0, sizeof(*ret));
 	ret->sections = calloc(sources->sections->count + 1, sizeof(*ret->sections));
-	r = marks && ret->sections ? choose(&c, marks) : no_memory(&c);
+	r = marks && ret->sections ? choose_all(&c, marks) : fail_choice_memory(&c);
 	free(marks);
 	if (r < 0)
 		choice_release(ret);

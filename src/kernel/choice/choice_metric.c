@@ -10,7 +10,7 @@
 
 #define MAX_METRIC 256
 
-static int add(struct choosing *c, const char *metric, enum metric_origin origin)
+static int add_choice_metric(struct choosing *c, const char *metric, enum metric_origin origin)
 {
 	return choice_add(c->choice, metric, origin) < 0 ? error_set(c->err, ENOMEM, "Not enough memory") : 0;
 }
@@ -33,7 +33,7 @@ static int add_base(struct choosing *c, const struct metric_base *base, enum met
 	}
 	for (size_t i = 0; r == 0 && i < count; i++) {
 		snprintf(name, sizeof(name), "%s%s", base->name, suffixes[i]);
-		r = add(c, name, origin);
+		r = add_choice_metric(c, name, origin);
 	}
 	return r;
 }
@@ -47,7 +47,7 @@ static int add_from(struct choosing *c, const struct catalog *catalog, const cha
 
 	if (!base || (metric[len] && !catalog_facts(catalog, metric, &facts)))
 		return 0;
-	TRY(metric[len] ? add(c, metric, origin) : add_base(c, base, origin));
+	TRY(metric[len] ? add_choice_metric(c, metric, origin) : add_base(c, base, origin));
 	return 1;
 }
 
@@ -59,7 +59,7 @@ static int add_named(struct choosing *c, const char *metric, const char *asked)
 	int r;
 
 	if (term && term->collection[0])
-		return add(c, metric, METRIC_OWN);
+		return add_choice_metric(c, metric, METRIC_OWN);
 	TRY(r = add_from(c, c->sources->counted, metric, METRIC_COUNTED));
 	if (r > 0)
 		return 0;
@@ -95,7 +95,7 @@ struct breaking {
 	bool companions;
 };
 
-static int add_part(void *context, const char *part)
+static int add_breakdown_part(void *context, const char *part)
 {
 	struct breaking *b = context;
 	struct metric_facts facts;
@@ -103,7 +103,7 @@ static int add_part(void *context, const char *part)
 	/* Some are the chip's own business, and not to be had. */
 	if (!catalog_facts(b->choosing->sources->counted, part, &facts))
 		return 0;
-	if (add(b->choosing, part, METRIC_COUNTED) < 0)
+	if (add_choice_metric(b->choosing, part, METRIC_COUNTED) < 0)
 		return -ENOMEM;
 	return b->companions ? choose_companions(b->choosing, part) : 0;
 }
@@ -111,7 +111,7 @@ static int add_part(void *context, const char *part)
 int choose_breakdown(struct choosing *c, const char *metric, bool companions)
 {
 	struct breaking b = { c, companions };
-	int r = catalog_breakdown(c->sources->counted, metric, add_part, &b);
+	int r = catalog_breakdown(c->sources->counted, metric, add_breakdown_part, &b);
 
 	if (r == -ENOSYS)
 		r = choice_note(c->choice, "libnvperf_host.so was not found beside CUPTI: throughputs are not broken down");
@@ -154,7 +154,7 @@ static int add_matching(struct choosing *c, const char *expression)
 	return r == 0 && !found ? error_set(c->err, ENOENT, "No metric of the chip %s matches regex:%s", catalog->chip, expression) : r;
 }
 
-static int add_group(struct choosing *c, const char *name)
+static int add_block_group(struct choosing *c, const char *name)
 {
 	const struct sections *all = c->sources->sections;
 	int r = 0, found = 0;
@@ -180,7 +180,7 @@ int choose_metric(struct choosing *c, const char *text)
 	if (strncmp(text, "regex:", 6) == 0)
 		return add_matching(c, text + 6);
 	if (strncmp(text, "group:", 6) == 0)
-		return add_group(c, text + 6);
+		return add_block_group(c, text + 6);
 	if (strncmp(text, "breakdown:", 10) == 0)
 		return add_breakdown(c, text + 10);
 	if (strncmp(text, "pmsampling:", 11) == 0)

@@ -44,7 +44,7 @@ int schedule_key(const struct catalog *c, const struct schedule_part *part, stru
 	return 0;
 }
 
-static void path_of(const struct catalog *c, const struct buf *key, char *ret, size_t size)
+static void make_cache_path(const struct catalog *c, const struct buf *key, char *ret, size_t size)
 {
 	snprintf(ret, size, "%s/%016" PRIx64, c->kept, hash_bytes(HASH_START, key->data, key->len));
 }
@@ -55,7 +55,7 @@ static bool is_whole(const struct head *head, const struct buf *key, size_t size
 	       size == sizeof(*head) + head->key_size + head->image_size;
 }
 
-static bool take(FILE *file, const struct buf *key, size_t size, struct schedule_part *part, uint32_t *order)
+static bool read_cached_schedule(FILE *file, const struct buf *key, size_t size, struct schedule_part *part, uint32_t *order)
 {
 	struct head head;
 	char *kept_key = NULL;
@@ -88,7 +88,7 @@ bool schedule_take_kept(const struct catalog *c, const struct buf *key, struct s
 	bool ok;
 	int fd;
 
-	path_of(c, key, path, sizeof(path));
+	make_cache_path(c, key, path, sizeof(path));
 	fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	file = fd < 0 ? NULL : fdopen(fd, "r");
 	if (!file) {
@@ -97,13 +97,14 @@ bool schedule_take_kept(const struct catalog *c, const struct buf *key, struct s
 		return false;
 	}
 	/* It goes to the driver as it is: another user's is not taken. */
-	ok = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == geteuid() && take(file, key, (size_t)st.st_size, part, order);
+	ok = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == geteuid() &&
+	     read_cached_schedule(file, key, (size_t)st.st_size, part, order);
 	fclose(file);
 	return ok;
 }
 
 /* A folder that is full begins anew. */
-static void make_room(const char *folder)
+static void empty_full_folder(const char *folder)
 {
 	DIR *dir = opendir(folder);
 	struct dirent *entry;
@@ -131,8 +132,8 @@ void schedule_keep(const struct catalog *c, const struct buf *key, const struct 
 	bool ok;
 	int fd;
 
-	make_room(c->kept);
-	path_of(c, key, path, sizeof(path));
+	empty_full_folder(c->kept);
+	make_cache_path(c, key, path, sizeof(path));
 	if ((size_t)snprintf(made, sizeof(made), "%s/new-XXXXXX", c->kept) >= sizeof(made))
 		return;
 	fd = mkostemp(made, O_CLOEXEC);

@@ -70,7 +70,7 @@ static int ask_cupti(const struct catalog *c, struct schedule_part *part)
 	return r;
 }
 
-static int configure(const struct catalog *c, struct schedule_part *part)
+static int configure_passes(const struct catalog *c, struct schedule_part *part)
 {
 	struct nvperf_config config;
 
@@ -91,7 +91,7 @@ static int configure(const struct catalog *c, struct schedule_part *part)
 static size_t passes_of(const struct catalog *c, const struct schedule_part *part, const char **names, size_t count)
 {
 	struct schedule_part some = { .names = names, .count = count, .by_nvperf = part->by_nvperf };
-	int r = configure(c, &some);
+	int r = configure_passes(c, &some);
 
 	free(some.image);
 	return r == 0 ? some.passes : 0;
@@ -130,14 +130,14 @@ static int without_refused(struct schedule *s, const struct catalog *c, struct s
 	return 0;
 }
 
-static int compare_names(const void *a, const void *b)
+static int compare_metric_names(const void *a, const void *b)
 {
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
 static int compare_backwards(const void *a, const void *b)
 {
-	return compare_names(b, a);
+	return compare_metric_names(b, a);
 }
 
 static bool is_throughput(const char *metric)
@@ -149,7 +149,7 @@ static int compare_throughputs_last(const void *a, const void *b)
 {
 	int order = is_throughput(*(const char *const *)a) - is_throughput(*(const char *const *)b);
 
-	return order ? order : compare_names(a, b);
+	return order ? order : compare_metric_names(a, b);
 }
 
 static size_t unit_len(const char *metric)
@@ -175,8 +175,8 @@ static int compare_units(const void *a, const void *b)
 /* Metrics are packed in the order in which they come. By name, those of one unit come together. Throughputs are made of many of the
  * others: at the end they find most of theirs counted already. Backwards within a unit mostly takes fewest passes of all, but not always.
  * The last is the order in which they were given. */
-static int (*const orders[])(const void *, const void *) = { compare_units, compare_throughputs_last, compare_names, compare_backwards,
-							     NULL };
+static int (*const orders[])(const void *, const void *) = { compare_units, compare_throughputs_last, compare_metric_names,
+							     compare_backwards, NULL };
 #define ORDERS COUNT_OF(orders)
 
 static void sort(struct schedule_part *part, uint32_t order)
@@ -196,7 +196,7 @@ static int try_order(const struct catalog *c, struct schedule_part *part, const 
 		return -ENOMEM;
 	memcpy(other.names, given, part->count * sizeof(*other.names));
 	sort(&other, order);
-	if (configure(c, &other) == 0 && other.passes < part->passes) {
+	if (configure_passes(c, &other) == 0 && other.passes < part->passes) {
 		worse = *part;
 		*part = other;
 		other = worse;
@@ -216,7 +216,7 @@ static int try_orders(const struct catalog *c, struct schedule_part *part, uint3
 		return -ENOMEM;
 	memcpy(given, part->names, part->count * sizeof(*given));
 	sort(part, 0);
-	r = configure(c, part);
+	r = configure_passes(c, part);
 	for (uint32_t i = 1; r == 0 && i < ORDERS && part->count <= FEW_NAMES; i++)
 		if (part->passes > (i == 1 ? 1 : WORTH_A_TRIAL))
 			r = try_order(c, part, given, i, best);
@@ -301,7 +301,7 @@ static bool same_counters(const char *a, const char *b)
 }
 
 /* Those of the same base mostly come one after the other: a look at the last few is enough. */
-static bool is_there(const struct schedule_part *part, const char *metric)
+static bool has_same_counters(const struct schedule_part *part, const char *metric)
 {
 	for (size_t i = part->count; i > 0 && part->count - i < 8; i--)
 		if (same_counters(part->names[i - 1], metric))
@@ -319,7 +319,7 @@ static enum schedule_way possible(const struct catalog *c, enum schedule_way way
 	return c->nvperf.library && c->profiler == HOST_PROFILER_RANGE ? way : SCHEDULE_APART;
 }
 
-static int make(struct schedule *ret, const struct catalog *c, enum schedule_way way, const char *const *names, size_t count)
+static int make_schedule(struct schedule *ret, const struct catalog *c, enum schedule_way way, const char *const *names, size_t count)
 {
 	struct schedule_part *part;
 	int r = 0;
@@ -333,7 +333,7 @@ static int make(struct schedule *ret, const struct catalog *c, enum schedule_way
 	}
 	for (size_t i = 0; r == 0 && i < count; i++) {
 		part = &ret->parts[part_of(c, way, names[i])];
-		if (!is_there(part, names[i]))
+		if (!has_same_counters(part, names[i]))
 			part->names[part->count++] = names[i];
 	}
 	for (unsigned i = 0; r == 0 && i < SCHEDULE_PARTS; i++)
@@ -346,17 +346,17 @@ static int make(struct schedule *ret, const struct catalog *c, enum schedule_way
 int schedule_make(struct schedule *ret, const struct catalog *c, enum schedule_way way, const char *const *names, size_t count,
 		  struct error *err)
 {
-	int r = make(ret, c, possible(c, way), names, count);
+	int r = make_schedule(ret, c, possible(c, way), names, count);
 
 	if (r == -EIO && possible(c, way) == SCHEDULE_MIXED)
-		r = make(ret, c, SCHEDULE_APART, names, count);
+		r = make_schedule(ret, c, SCHEDULE_APART, names, count);
 	if (r == 0)
 		return 0;
 	return error_set(err, -r, r == -ENOMEM ? "Not enough memory" : "CUPTI makes no configuration of these %zu metrics for %s", count,
 			 c->chip);
 }
 
-static bool fits(const struct catalog *c, enum schedule_way way, const char **names, size_t count)
+static bool is_one_pass(const struct catalog *c, enum schedule_way way, const char **names, size_t count)
 {
 	unsigned first = part_of(c, way, names[0]);
 	struct schedule_part part = { .by_nvperf = way == SCHEDULE_MIXED && first == SCHEDULE_MAIN };
@@ -377,7 +377,7 @@ size_t schedule_fit(const struct catalog *c, enum schedule_way way, const char *
 		size = all - at < step ? all - at : step;
 		memcpy(tried, names, kept * sizeof(*tried));
 		memcpy(tried + kept, names + at, size * sizeof(*tried));
-		if (fits(c, possible(c, way), tried, kept + size)) {
+		if (is_one_pass(c, possible(c, way), tried, kept + size)) {
 			memmove(names + kept, names + at, size * sizeof(*names));
 			kept += size;
 			step = 2 * size;

@@ -31,7 +31,7 @@ bool is_metric_character(char c)
 	return isalnum((unsigned char)c) || c == '_' || c == '.' || c == ':';
 }
 
-static int refuse(struct parser *p, const char *what)
+static int refuse_formula(struct parser *p, const char *what)
 {
 	snprintf(p->why, p->why_size, "%s", what);
 	return -EINVAL;
@@ -44,27 +44,27 @@ static void skip_blanks(struct parser *p)
 }
 
 /* The next character that is no blank, or 0 at the end. */
-static char peek(struct parser *p)
+static char peek_formula_char(struct parser *p)
 {
 	skip_blanks(p);
 	return p->at < p->end ? *p->at : '\0';
 }
 
-static bool take(struct parser *p, char c)
+static bool take_formula_char(struct parser *p, char c)
 {
-	if (peek(p) != c)
+	if (peek_formula_char(p) != c)
 		return false;
 	p->at++;
 	return true;
 }
 
-static int add_step(struct parser *p, enum formula_code code, double number, char *metric)
+static int add_formula_step(struct parser *p, enum formula_code code, double number, char *metric)
 {
 	struct formula *f = p->formula;
 
 	if (f->count == MAX_STEPS) {
 		free(metric);
-		return refuse(p, "the formula is too long");
+		return refuse_formula(p, "the formula is too long");
 	}
 	if (!LIST_ROOM(f->steps, f->count)) {
 		free(metric);
@@ -86,9 +86,9 @@ static int parse_number(struct parser *p)
 	text[len] = '\0';
 	value = strtod(text, &end);
 	if (end == text || *end || !isfinite(value))
-		return refuse(p, "a number cannot be read");
+		return refuse_formula(p, "a number cannot be read");
 	p->at += len;
-	return add_step(p, FORMULA_NUMBER, value, NULL);
+	return add_formula_step(p, FORMULA_NUMBER, value, NULL);
 }
 
 static bool is_single(enum formula_code code)
@@ -112,17 +112,17 @@ static int parse_call(struct parser *p, const char *name, size_t len)
 	while (i < count && (strlen(functions[i].name) != len || strncmp(functions[i].name, name, len) != 0))
 		i++;
 	if (i == count)
-		return refuse(p, "functions are max, min, abs, floor, ceil, first, given and nan_as_zero");
+		return refuse_formula(p, "functions are max, min, abs, floor, ceil, first, given and nan_as_zero");
 	r = parse_sum(p);
 	if (r == 0 && is_single(functions[i].code))
-		r = add_step(p, functions[i].code, 0, NULL);
-	while (r == 0 && !is_single(functions[i].code) && take(p, ',')) {
+		r = add_formula_step(p, functions[i].code, 0, NULL);
+	while (r == 0 && !is_single(functions[i].code) && take_formula_char(p, ',')) {
 		r = parse_sum(p);
 		if (r == 0)
-			r = add_step(p, functions[i].code, 0, NULL);
+			r = add_formula_step(p, functions[i].code, 0, NULL);
 	}
-	if (r == 0 && !take(p, ')'))
-		r = refuse(p, "a closing parenthesis is missing");
+	if (r == 0 && !take_formula_char(p, ')'))
+		r = refuse_formula(p, "a closing parenthesis is missing");
 	return r;
 }
 
@@ -140,35 +140,35 @@ static int parse_name(struct parser *p)
 	while (name + len < p->end && is_of_name(p, name[len]))
 		len++;
 	p->at += len;
-	if (take(p, '('))
+	if (take_formula_char(p, '('))
 		return parse_call(p, name, len);
 	if (len > MAX_NAME)
-		return refuse(p, "a metric's name is too long");
+		return refuse_formula(p, "a metric's name is too long");
 	copy = strndup(name, len);
-	return copy ? add_step(p, FORMULA_METRIC, 0, copy) : -ENOMEM;
+	return copy ? add_formula_step(p, FORMULA_METRIC, 0, copy) : -ENOMEM;
 }
 
 static int parse_value(struct parser *p)
 {
-	char c = peek(p);
+	char c = peek_formula_char(p);
 	int r;
 
 	if (++p->depth > MAX_DEPTH)
-		return refuse(p, "there are too many parentheses");
-	if (take(p, '(')) {
+		return refuse_formula(p, "there are too many parentheses");
+	if (take_formula_char(p, '(')) {
 		r = parse_sum(p);
-		if (r == 0 && !take(p, ')'))
-			r = refuse(p, "a closing parenthesis is missing");
-	} else if (take(p, '-')) {
+		if (r == 0 && !take_formula_char(p, ')'))
+			r = refuse_formula(p, "a closing parenthesis is missing");
+	} else if (take_formula_char(p, '-')) {
 		r = parse_value(p);
 		if (r == 0)
-			r = add_step(p, FORMULA_NEGATE, 0, NULL);
+			r = add_formula_step(p, FORMULA_NEGATE, 0, NULL);
 	} else if (isdigit((unsigned char)c)) {
 		r = parse_number(p);
 	} else if (is_of_name(p, c) && c != '.' && c != ':') {
 		r = parse_name(p);
 	} else {
-		r = refuse(p, c ? "a metric or a number is expected" : "something is missing at the end");
+		r = refuse_formula(p, c ? "a metric or a number is expected" : "something is missing at the end");
 	}
 	p->depth--;
 	return r;
@@ -179,11 +179,11 @@ static int parse_product(struct parser *p)
 	enum formula_code code;
 	int r = parse_value(p);
 
-	while (r == 0 && (peek(p) == '*' || peek(p) == '/')) {
+	while (r == 0 && (peek_formula_char(p) == '*' || peek_formula_char(p) == '/')) {
 		code = *p->at++ == '*' ? FORMULA_MULTIPLY : FORMULA_DIVIDE;
 		r = parse_value(p);
 		if (r == 0)
-			r = add_step(p, code, 0, NULL);
+			r = add_formula_step(p, code, 0, NULL);
 	}
 	return r;
 }
@@ -193,11 +193,11 @@ static int parse_sum(struct parser *p)
 	enum formula_code code;
 	int r = parse_product(p);
 
-	while (r == 0 && (peek(p) == '+' || peek(p) == '-')) {
+	while (r == 0 && (peek_formula_char(p) == '+' || peek_formula_char(p) == '-')) {
 		code = *p->at++ == '+' ? FORMULA_ADD : FORMULA_SUBTRACT;
 		r = parse_product(p);
 		if (r == 0)
-			r = add_step(p, code, 0, NULL);
+			r = add_formula_step(p, code, 0, NULL);
 	}
 	return r;
 }
@@ -209,8 +209,8 @@ static int parse_all(struct parser *p)
 	*p->formula = (struct formula){ NULL, 0 };
 	snprintf(p->why, p->why_size, "not enough memory");
 	r = parse_sum(p);
-	if (r == 0 && peek(p))
-		r = refuse(p, "an operator (+ - * /) is expected between two values");
+	if (r == 0 && peek_formula_char(p))
+		r = refuse_formula(p, "an operator (+ - * /) is expected between two values");
 	if (r < 0)
 		formula_release(p->formula);
 	return r;
@@ -266,7 +266,7 @@ const char *formula_metric(const struct formula *f)
 	return f->count == 1 ? f->steps[0].metric : NULL;
 }
 
-static double join(enum formula_code code, double a, double b)
+static double apply_formula_code(enum formula_code code, double a, double b)
 {
 	switch (code) {
 	case FORMULA_ADD: return a + b;
@@ -307,7 +307,7 @@ double formula_value(const struct formula *f, double (*value)(void *context, con
 			stack[used - 1] = change(step->code, stack[used - 1]);
 		} else {
 			used--;
-			stack[used - 1] = join(step->code, stack[used - 1], stack[used]);
+			stack[used - 1] = apply_formula_code(step->code, stack[used - 1], stack[used]);
 		}
 	}
 	return used ? stack[0] : NAN;

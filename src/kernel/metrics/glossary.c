@@ -21,7 +21,7 @@ struct reader {
 	size_t first; /* of this file's */
 };
 
-static int no_memory(struct error *err)
+static int fail_glossary_memory(struct error *err)
 {
 	return error_set(err, ENOMEM, "Not enough memory");
 }
@@ -51,7 +51,7 @@ static int extend(struct reader *r, struct term *term, struct text_piece text)
 	char *grown = realloc(term->text, len + text.len + 2);
 
 	if (!grown)
-		return no_memory(r->err);
+		return fail_glossary_memory(r->err);
 	grown[len] = ' ';
 	memcpy(grown + len + 1, text.text, text.len);
 	grown[len + 1 + text.len] = '\0';
@@ -73,12 +73,12 @@ static int add_term(struct reader *r, struct text_piece name, struct text_piece 
 		return text_refuse(&r->lines, r->err, "there are too many terms");
 	term = LIST_ADD(g->terms, g->count);
 	if (!term)
-		return no_memory(r->err);
+		return fail_glossary_memory(r->err);
 	*term = (struct term){ (enum term_kind)r->kind, text_copy(name), text_copy(unit), text_copy(text), text_copy(r->collection) };
-	return term->name && term->unit && term->text && term->collection ? 0 : no_memory(r->err);
+	return term->name && term->unit && term->text && term->collection ? 0 : fail_glossary_memory(r->err);
 }
 
-static int read_line(struct reader *r, struct text_piece line)
+static int read_glossary_line(struct reader *r, struct text_piece line)
 {
 	struct text_piece name, value;
 
@@ -106,7 +106,7 @@ int glossary_parse(struct glossary *g, const char *path, const char *text, size_
 
 	while (result > 0) {
 		result = text_next_line(&r.lines, &line, err);
-		if (result > 0 && read_line(&r, line) < 0)
+		if (result > 0 && read_glossary_line(&r, line) < 0)
 			result = -EINVAL;
 	}
 	return result;

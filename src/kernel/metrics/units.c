@@ -62,7 +62,7 @@ static const char *without_place(const char *name)
 	return name;
 }
 
-static bool ends_in(const char *name, const char *ending)
+static bool has_unit_ending(const char *name, const char *ending)
 {
 	size_t len = strlen(name), more = strlen(ending);
 
@@ -88,7 +88,10 @@ static const char *plain_unit(const char *name)
 	for (size_t i = 0; i < COUNT_OF(units); i++)
 		if (strncmp(name, units[i].start, strlen(units[i].start)) == 0)
 			return units[i].unit;
-	return ends_in(name, "_interval_cycles") ? "cycle" : ends_in(name, "_interval_time") ? "ns" : ends_in(name, "_bytes") ? "byte" : "";
+	return has_unit_ending(name, "_interval_cycles") ? "cycle" :
+	       has_unit_ending(name, "_interval_time")   ? "ns" :
+	       has_unit_ending(name, "_bytes")           ? "byte" :
+							   "";
 }
 
 void unit_of_metric(const char *metric, char ret[UNIT_MAX])

@@ -86,7 +86,7 @@ static int capability_of(const struct occupancy_chip *chip)
 	return (int)(10 * chip->major + chip->minor);
 }
 
-static void refuse(const char *text, int wanted, struct error *err)
+static void refuse_capability(const char *text, int wanted, struct error *err)
 {
 	const struct occupancy_chip *below = NULL, *above = NULL;
 
@@ -115,6 +115,6 @@ const struct occupancy_chip *occupancy_find_chip(const char *text, struct error 
 	for (size_t i = 0; i < CHIP_COUNT; i++)
 		if (capability_of(&all_chips[i]) == wanted)
 			return &all_chips[i];
-	refuse(text, wanted, err);
+	refuse_capability(text, wanted, err);
 	return NULL;
 }

@@ -13,7 +13,7 @@ const char *occupancy_curve_name(enum occupancy_curve curve)
 }
 
 /* Steps as fine as the result can change: a warp, eight registers of a thread, a unit of shared memory. */
-static struct range range_of(const struct occupancy_chip *chip, enum occupancy_curve curve)
+static struct range find_curve_range(const struct occupancy_chip *chip, enum occupancy_curve curve)
 {
 	switch (curve) {
 	case OCCUPANCY_BY_THREADS: return (struct range){ OCCUPANCY_WARP_SIZE, OCCUPANCY_MAX_THREADS, OCCUPANCY_WARP_SIZE };
@@ -35,7 +35,7 @@ size_t occupancy_curve(const struct occupancy_chip *chip, const struct occupancy
 		       struct occupancy_stretch *ret, size_t capacity)
 {
 	struct occupancy_stretch last = { 0 }, next;
-	struct range range = range_of(chip, curve);
+	struct range range = find_curve_range(chip, curve);
 	struct occupancy_kernel other = *kernel;
 	struct occupancy result;
 	uint32_t from = curve == OCCUPANCY_BY_SHARED ? 0 : 1, at, value;

@@ -6,7 +6,7 @@
 
 #define DURATION "gpu__time_duration.sum"
 
-static void add_time(struct text_table *t, double ns)
+static void add_compared_time(struct text_table *t, double ns)
 {
 	char unit[UNIT_MAX] = "ns", number[NUMBER_MAX], text[NUMBER_MAX + UNIT_MAX + 1] = "";
 	double divisor = isfinite(ns) ? unit_divisor("ns", ns, unit) : 1;
@@ -17,7 +17,7 @@ static void add_time(struct text_table *t, double ns)
 	text_table_add(t, text);
 }
 
-static void add_kernel(struct text_table *t, const struct page_options *options, const struct kernel_result *k)
+static void add_compared_kernel(struct text_table *t, const struct page_options *options, const struct kernel_result *k)
 {
 	double now = result_number(k, DURATION), before = baseline_number(options->baseline, k, DURATION),
 	       change = baseline_change(before, now);
@@ -28,8 +28,8 @@ static void add_kernel(struct text_table *t, const struct page_options *options,
 	text_table_add(t, k->function);
 	snprintf(text, sizeof(text), "%zu", baseline_matches(options->baseline, k));
 	text_table_add(t, text);
-	add_time(t, now);
-	add_time(t, before);
+	add_compared_time(t, now);
+	add_compared_time(t, before);
 	text[0] = '\0';
 	if (isfinite(change))
 		snprintf(text, sizeof(text), "%+.2f%%", change);
@@ -45,7 +45,7 @@ void page_print_baseline(FILE *out, const struct kernel_results *results, const 
 		return;
 	fprintf(out, "Beside the baseline\n");
 	for (size_t i = 0; i < results->count; i++)
-		add_kernel(&t, options, &results->items[i]);
+		add_compared_kernel(&t, options, &results->items[i]);
 	text_table_print(out, &t, heading, NULL);
 	fputc('\n', out);
 	text_table_release(&t);

@@ -45,7 +45,7 @@ static int by_value(const void *a, const void *b)
 	return (x < y) - (x > y);
 }
 
-static int add_part(struct page_maker *m, struct page_group *g, const char *part, const char *rollup)
+static int add_chart_part(struct page_maker *m, struct page_group *g, const char *part, const char *rollup)
 {
 	char name[PART_MAX], label[PART_MAX];
 	const struct metric_value *v;
@@ -70,13 +70,13 @@ int page_add_breakdown(struct page_maker *m, struct page_group *g, const struct 
 	int r = 0;
 
 	for (; parts && *parts && r >= 0; parts++)
-		r = add_part(m, g, *parts, metric + len);
+		r = add_chart_part(m, g, *parts, metric + len);
 	if (r >= 0 && g->count > 1)
 		qsort(g->rows, g->count, sizeof(*g->rows), by_value);
 	return r;
 }
 
-static double number_of(void *context, const char *metric)
+static double find_chart_number(void *context, const char *metric)
 {
 	return result_number(context, metric);
 }
@@ -85,11 +85,11 @@ static double number_of(void *context, const char *metric)
 static bool is_done(const struct page_maker *m, const struct section_row *row, const char *kind)
 {
 	return strncmp(row->label, kind, strlen(kind)) == 0 && !(m->cc && !cc_fits(&row->cc, m->cc)) &&
-	       formula_value(&row->cells[1], number_of, (void *)m->k) > 0;
+	       formula_value(&row->cells[1], find_chart_number, (void *)m->k) > 0;
 }
 
 /* "work Single Precision" -> "Single Precision" */
-static const char *kind_of(const struct section_row *row)
+static const char *find_chart_kind(const struct section_row *row)
 {
 	return strchr(row->label, ' ') + 1;
 }
@@ -100,7 +100,7 @@ static int add_peak_and_achieved(struct page_maker *m, struct page_group *g, con
 	int r = 0;
 
 	for (size_t i = 0; i < 2 && r >= 0; i++) {
-		struct page_row made = { .label = page_label(m, "%s: %s", kind_of(row), what[i]) };
+		struct page_row made = { .label = page_label(m, "%s: %s", find_chart_kind(row), what[i]) };
 
 		if (!made.label)
 			return -ENOMEM;
@@ -127,7 +127,7 @@ static const struct formula *keep_ratio(struct page_maker *m, const struct formu
 static int add_intensity(struct page_maker *m, struct page_group *g, const struct section_row *work, const struct section_row *traffic)
 {
 	const struct formula *ratio = keep_ratio(m, &work->cells[1], &traffic->cells[1]);
-	struct page_row made = { .label = page_label(m, "%s: For Each Byte of %s", kind_of(work), kind_of(traffic)) };
+	struct page_row made = { .label = page_label(m, "%s: For Each Byte of %s", find_chart_kind(work), find_chart_kind(traffic)) };
 	char unit[UNIT_MAX];
 
 	if (!ratio || !made.label)

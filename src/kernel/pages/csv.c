@@ -96,8 +96,8 @@ static void write_warm(FILE *out, const struct kernel_result *k, const struct pa
 	csv_cell(out, text, false);
 }
 
-static int write_row(FILE *out, const struct page_options *options, const struct kernel_results *results, const struct kernel_result *k,
-		     const char *section, const struct page_row *row)
+static int write_csv_page_row(FILE *out, const struct page_options *options, const struct kernel_results *results,
+			      const struct kernel_result *k, const char *section, const struct page_row *row)
 {
 	char unit[UNIT_MAX], *value = page_value(options, results, k, row, unit);
 
@@ -150,7 +150,7 @@ static int write_section(FILE *out, const struct page_options *options, const st
 
 	for (size_t i = 0; i < s->count; i++)
 		for (size_t j = 0; j < s->groups[i].count && r >= 0; j++)
-			r = write_row(out, options, results, k, s->title, &s->groups[i].rows[j]);
+			r = write_csv_page_row(out, options, results, k, s->title, &s->groups[i].rows[j]);
 	for (size_t i = 0; i < k->rule_count && *s->id; i++)
 		if (strcmp(k->rules[i].section, s->id) == 0)
 			write_rule(out, options, k, &k->rules[i]);

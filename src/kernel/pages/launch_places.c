@@ -63,7 +63,7 @@ void csv_ranges_heading(FILE *out)
 	csv_cell(out, "Id:Domain:Start/Stop_Range:PL_Type:PL_Value:CLR_Type:Color:Msg_Type:Msg", false);
 }
 
-static void put_ranges(struct buf *ret, const struct kernel_result *k, bool pushed)
+static void put_launch_ranges(struct buf *ret, const struct kernel_result *k, bool pushed)
 {
 	unsigned number = 0;
 
@@ -87,7 +87,7 @@ void csv_ranges(FILE *out, const struct kernel_result *k)
 
 	for (int pushed = 1; pushed >= 0; pushed--) {
 		buf_clear(&text);
-		put_ranges(&text, k, pushed);
+		put_launch_ranges(&text, k, pushed);
 		csv_cell(out, buf_cstr(&text), false);
 	}
 	buf_release(&text);

@@ -20,7 +20,7 @@ static struct page_section *add_section(struct page_maker *m, const char *id, co
 	return &m->sections->items[m->sections->count++];
 }
 
-static struct page_group *add_group(struct page_section *s, const char *title)
+static struct page_group *add_page_group(struct page_section *s, const char *title)
 {
 	if (!LIST_ROOM(s->groups, s->count))
 		return NULL;
@@ -36,7 +36,7 @@ int page_add_row(struct page_group *g, struct page_row row)
 	return 0;
 }
 
-static double number_of(void *context, const char *metric)
+static double find_page_number(void *context, const char *metric)
 {
 	return result_number(context, metric);
 }
@@ -64,7 +64,7 @@ bool page_cell(const struct page_maker *m, const struct formula *f, const char *
 		return true;
 	}
 	row->value = (struct metric_value){
-		.name = row->key, .unit = "", .kind = VALUE_REAL, .real = formula_value(f, number_of, (void *)m->k)
+		.name = row->key, .unit = "", .kind = VALUE_REAL, .real = formula_value(f, find_page_number, (void *)m->k)
 	};
 	if (row->value.real == rint(row->value.real) && fabs(row->value.real) < 9e15)
 		row->value = (struct metric_value){
@@ -114,7 +114,7 @@ static int add_section_row(struct page_maker *m, struct page_group *g, const str
 	return r;
 }
 
-static int by_key(const void *a, const void *b)
+static int compare_row_keys(const void *a, const void *b)
 {
 	const struct page_row *x = a, *y = b;
 
@@ -124,7 +124,7 @@ static int by_key(const void *a, const void *b)
 	return strcmp(x->key, y->key);
 }
 
-static bool is_shown(const struct page_options *options, const struct section_block *block)
+static bool is_block_shown(const struct page_options *options, const struct section_block *block)
 {
 	bool is_body = block->kind == BLOCK_BARS || block->kind == BLOCK_TABLE || block->kind == BLOCK_GRAPH ||
 		       block->kind == BLOCK_BREAKDOWN || block->kind == BLOCK_ROOFLINE;
@@ -136,7 +136,7 @@ static bool is_shown(const struct page_options *options, const struct section_bl
 	return is_body && options->details != DETAILS_HEADER;
 }
 
-static int add_rows(struct page_maker *m, struct page_group *g, const struct section_block *block)
+static int add_block_rows(struct page_maker *m, struct page_group *g, const struct section_block *block)
 {
 	int r = 0;
 
@@ -150,23 +150,23 @@ static int add_rows(struct page_maker *m, struct page_group *g, const struct sec
 
 static int add_blocks(struct page_maker *m, struct page_section *made, const struct section *s)
 {
-	struct page_group *g = add_group(made, "");
+	struct page_group *g = add_page_group(made, "");
 	int r = g ? 0 : -ENOMEM;
 
 	for (size_t i = 0; i < s->block_count && r >= 0; i++) {
 		const struct section_block *block = &s->blocks[i];
 
-		if (!is_shown(m->options, block) || (m->cc && !cc_fits(&block->cc, m->cc)))
+		if (!is_block_shown(m->options, block) || (m->cc && !cc_fits(&block->cc, m->cc)))
 			continue;
-		g = block->kind == BLOCK_ROWS || block->kind == BLOCK_DETAILS ? &made->groups[0] : add_group(made, block->title);
+		g = block->kind == BLOCK_ROWS || block->kind == BLOCK_DETAILS ? &made->groups[0] : add_page_group(made, block->title);
 		if (!g)
 			return -ENOMEM;
 		g->block = g == made->groups ? NULL : block;
-		r = add_rows(m, g, block);
+		r = add_block_rows(m, g, block);
 	}
 	/* Charts and tables keep the order of the file. */
 	if (made->count && made->groups[0].count > 1)
-		qsort(made->groups[0].rows, made->groups[0].count, sizeof(*made->groups[0].rows), by_key);
+		qsort(made->groups[0].rows, made->groups[0].count, sizeof(*made->groups[0].rows), compare_row_keys);
 	return r;
 }
 
@@ -227,7 +227,7 @@ static bool was_collected(const struct page_maker *m, const struct section *s)
 	return !rows ? m->options->details != DETAILS_HEADER || has_rule(m->k, s->id) : counts ? has : says;
 }
 
-static bool is_wanted(const struct page_maker *m, const struct section *s)
+static bool is_section_wanted(const struct page_maker *m, const struct section *s)
 {
 	const struct page_options *o = m->options;
 
@@ -267,7 +267,7 @@ bool page_is_named(const struct page_options *options, const char *name)
 static int add_named(struct page_maker *m)
 {
 	struct page_section *made = add_section(m, "", NAMED_TITLE);
-	struct page_group *g = made ? add_group(made, "") : NULL;
+	struct page_group *g = made ? add_page_group(made, "") : NULL;
 	int r = g ? 0 : -ENOMEM;
 
 	for (size_t i = 0; i < m->k->value_count && r >= 0; i++) {
@@ -297,7 +297,7 @@ static int add_printed(struct page_maker *m)
 
 		if (!made || strcmp(made->title, from->section) != 0) {
 			made = add_section(m, "", from->section);
-			g = made ? add_group(made, "") : NULL;
+			g = made ? add_page_group(made, "") : NULL;
 			if (!g)
 				return -ENOMEM;
 			for (size_t j = 0; m->options->sections && j < m->options->sections->count; j++)
@@ -339,7 +339,7 @@ int page_sections_make(struct page_sections *ret, const struct page_options *opt
 	for (size_t i = 0; r >= 0 && options->sections && !k->row_count && i < options->sections->count; i++) {
 		const struct section *s = &options->sections->items[i];
 
-		if (!is_wanted(&m, s))
+		if (!is_section_wanted(&m, s))
 			continue;
 		made = add_section(&m, s->id, s->title);
 		r = made ? add_blocks(&m, made, s) : -ENOMEM;

@@ -5,8 +5,8 @@
 
 #include "kernel/pages/text.h"
 
-static int add_metric(struct text_table *t, const struct page_options *options, const struct kernel_results *results,
-		      const struct kernel_result *k, const char *name)
+static int add_rule_metric(struct text_table *t, const struct page_options *options, const struct kernel_results *results,
+			   const struct kernel_result *k, const char *name)
 {
 	const struct metric_value *value = result_find(k, name);
 	struct page_row row = { .key = name };
@@ -37,7 +37,7 @@ int page_print_rule_details(FILE *out, const struct page_options *options, const
 	int r = names ? 0 : -ENOMEM;
 
 	while (r >= 0 && (name = strsep(&rest, ",")))
-		r = *name ? add_metric(&t, options, results, k, name) : 0;
+		r = *name ? add_rule_metric(&t, options, results, k, name) : 0;
 	if (r >= 0 && t.count)
 		text_table_print(out, &t, heading, widths);
 	text_table_release(&t);

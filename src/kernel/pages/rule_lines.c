@@ -15,7 +15,7 @@ static void name_place(const struct source_item *item, char *ret, size_t size)
 		snprintf(ret, size, "0x%04x%s%s", item->pc, *item->sass ? " " : "", item->sass);
 }
 
-static double number(const struct kernel_source *s, const struct source_item *item, const char *metric)
+static double find_line_value(const struct kernel_source *s, const struct source_item *item, const char *metric)
 {
 	double value = metric ? source_value(s, item, metric) : 0;
 
@@ -27,7 +27,7 @@ size_t source_worst_lines(const struct kernel_source *s, const char *more, const
 	size_t count = 0, at;
 
 	for (size_t i = 0; i < s->count; i++) {
-		struct rule_line line = { .more = number(s, &s->items[i], more), .less = number(s, &s->items[i], less) };
+		struct rule_line line = { .more = find_line_value(s, &s->items[i], more), .less = find_line_value(s, &s->items[i], less) };
 
 		if (line.more - line.less <= 0)
 			continue;

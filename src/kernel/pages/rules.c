@@ -28,7 +28,7 @@ static bool is_asked(const struct buf *asked, const char *metric)
 	return false;
 }
 
-static double number_of(void *context, const char *metric)
+static double note_asked_number(void *context, const char *metric)
 {
 	struct looking *l = context;
 	double value = result_number(l->k, metric);
@@ -44,7 +44,7 @@ static size_t lines_of(void *context, const char *more, const char *less, struct
 }
 
 /* By line where there are lines, else by instruction. */
-static int load_lines(struct looking *l, const struct source_book *book)
+static int load_rule_lines(struct looking *l, const struct source_book *book)
 {
 	struct kernel_source instructions;
 	int r;
@@ -120,10 +120,10 @@ int apply_rules(struct kernel_results *results, const struct sections *texts)
 		if (k->rule_count || !k->value_count)
 			continue;
 		looking.k = k;
-		r = load_lines(&looking, &book);
+		r = load_rule_lines(&looking, &book);
 		if (r < 0)
 			break;
-		rules_begin(run, number_of, looking.lines.count ? lines_of : NULL, &looking);
+		rules_begin(run, note_asked_number, looking.lines.count ? lines_of : NULL, &looking);
 		for (size_t j = 0; j < texts->rule_count && r >= 0; j++)
 			r = apply_written(results, &looking, &texts->rules[j], run);
 		for (size_t j = 0; j < run->count && r >= 0; j++)

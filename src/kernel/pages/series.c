@@ -33,7 +33,7 @@ static int add_number(struct text_table *t, double value)
 	return text_table_add(t, text);
 }
 
-static int add_row(struct text_table *t, const char *label, const char *unit, const struct metric_instance *all, size_t count)
+static int add_series_row(struct text_table *t, const char *label, const char *unit, const struct metric_instance *all, size_t count)
 {
 	double least = INFINITY, most = -INFINITY, sum = 0;
 	char bars[4 * BARS + 1] = "";
@@ -72,7 +72,7 @@ static int print_block(FILE *out, const struct kernel_result *k, const struct se
 
 		if (!all)
 			continue;
-		r = add_row(&t, b->rows[i].label, b->rows[i].unit, all, count);
+		r = add_series_row(&t, b->rows[i].label, b->rows[i].unit, all, count);
 		rows++;
 	}
 	if (r >= 0 && rows) {

@@ -96,7 +96,7 @@ static double not_issued(const struct kernel_source *s, const struct source_item
 }
 
 /* What was not counted of an instruction is 0 where others have it. */
-static double look(void *context, const char *metric)
+static double find_source_number(void *context, const char *metric)
 {
 	const struct looking *l = context;
 
@@ -116,7 +116,7 @@ const char *source_stall_title(size_t stall)
 double source_column_value(const struct source_page *p, const struct kernel_source *s, const struct source_item *item, size_t column)
 {
 	struct looking l = { s, item };
-	double value = formula_value(&p->formulas[column], look, &l);
+	double value = formula_value(&p->formulas[column], find_source_number, &l);
 
 	return isfinite(value) ? value : 0;
 }
@@ -167,7 +167,7 @@ const char *source_main_stall(const struct kernel_source *s, const struct source
 	return name;
 }
 
-static void release(struct source_page *p)
+static void release_source_page(struct source_page *p)
 {
 	kernel_source_release(&p->instructions);
 	kernel_source_release(&p->lines);
@@ -179,8 +179,8 @@ static void release(struct source_page *p)
 	kernel_source_release(&p->ptx_before);
 }
 
-static int load_lines(struct kernel_source *ret, const struct kernel_source *from, struct kernel_source *ret_before,
-		      const struct kernel_source *before, enum source_key key)
+static int load_compared_lines(struct kernel_source *ret, const struct kernel_source *from, struct kernel_source *ret_before,
+			       const struct kernel_source *before, enum source_key key)
 {
 	TRY(kernel_source_lines(ret, from, key));
 	if (before->book)
@@ -203,19 +203,19 @@ static int load_before(struct source_page *p, struct baseline *baseline, const s
 	return kernel_source_match_instructions(&p->instructions, &p->before);
 }
 
-static int load(struct source_page *p, const struct page_options *options, const struct kernel_result *k)
+static int load_source_page(struct source_page *p, const struct page_options *options, const struct kernel_result *k)
 {
 	int r = kernel_source_of(&p->instructions, p->book, k->id);
 
 	if (r >= 0 && p->options->before)
 		r = load_before(p, options->baseline, k);
 	if (r >= 0)
-		r = load_lines(&p->lines, &p->instructions, &p->lines_before, &p->before,
-			       p->options->outermost ? SOURCE_OUTERMOST : SOURCE_WRITTEN);
+		r = load_compared_lines(&p->lines, &p->instructions, &p->lines_before, &p->before,
+					p->options->outermost ? SOURCE_OUTERMOST : SOURCE_WRITTEN);
 	if (r >= 0)
-		r = load_lines(&p->calls, &p->instructions, &p->calls_before, &p->before, SOURCE_CALLS);
+		r = load_compared_lines(&p->calls, &p->instructions, &p->calls_before, &p->before, SOURCE_CALLS);
 	if (r >= 0)
-		r = load_lines(&p->ptx, &p->instructions, &p->ptx_before, &p->before, SOURCE_IN_PTX);
+		r = load_compared_lines(&p->ptx, &p->instructions, &p->ptx_before, &p->before, SOURCE_IN_PTX);
 	if (r >= 0)
 		find_shown(p);
 	p->is_inlined = false;
@@ -227,13 +227,13 @@ static int load(struct source_page *p, const struct page_options *options, const
 
 static int print_kernel(struct source_page *p, const struct page_options *options, const struct kernel_result *k, bool is_first)
 {
-	int r = load(p, options, k);
+	int r = load_source_page(p, options, k);
 
 	if (r >= 0 && p->options->format == SOURCE_JSON)
 		r = source_write_json(p, k, is_first);
 	else if (r >= 0 && p->instructions.count)
 		r = p->options->format == SOURCE_CSV ? source_write_csv(p) : source_write_text(p);
-	release(p);
+	release_source_page(p);
 	return r;
 }
 

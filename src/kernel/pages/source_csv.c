@@ -202,7 +202,7 @@ static void title(const struct source_page *p, const char *what, const char *nam
 	fputs(end, p->out);
 }
 
-static int ptx_row(void *context, const char *name, uint32_t line, const char *text, size_t len, const struct source_item *item)
+static int write_ptx_csv_row(void *context, const char *name, uint32_t line, const char *text, size_t len, const struct source_item *item)
 {
 	const struct source_page *p = context;
 	char number[16], *copy = strndup(text, len);
@@ -229,7 +229,7 @@ int source_write_csv(const struct source_page *p)
 		heading(p);
 	}
 	if (view == SOURCE_PTX)
-		return source_each_ptx(&p->ptx, ptx_row, (void *)p);
+		return source_each_ptx(&p->ptx, write_ptx_csv_row, (void *)p);
 	for (size_t i = 0; view == SOURCE_SASS && i < p->instructions.count && r >= 0; i++)
 		r = instruction(p, &p->instructions.items[i], false);
 	for (size_t i = 0; view != SOURCE_SASS && i < lines->count && r >= 0; i++) {

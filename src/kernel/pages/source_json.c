@@ -145,7 +145,7 @@ struct ptx_rows {
 	bool any;
 };
 
-static int ptx_row(void *context, const char *name, uint32_t line, const char *text, size_t len, const struct source_item *item)
+static int write_ptx_json_row(void *context, const char *name, uint32_t line, const char *text, size_t len, const struct source_item *item)
 {
 	struct ptx_rows *rows = context;
 	FILE *out = rows->page->out;
@@ -173,7 +173,7 @@ int source_write_json(const struct source_page *p, const struct kernel_result *k
 		r = json_lines(p);
 	if (r >= 0 && p->options->view == SOURCE_PTX) {
 		fputs(", \"ptx\": [", p->out);
-		r = source_each_ptx(&p->ptx, ptx_row, &(struct ptx_rows){ p, false });
+		r = source_each_ptx(&p->ptx, write_ptx_json_row, &(struct ptx_rows){ p, false });
 		fputc(']', p->out);
 	}
 	fputc('}', p->out);

@@ -20,7 +20,7 @@ bool source_is_of(const struct source_item *item, const struct source_item *line
 	return item->line == line->line && strcmp(item->file, line->file) == 0;
 }
 
-static void write_call(FILE *to, const struct source_call *call, bool is_first)
+static void write_origin_call(FILE *to, const struct source_call *call, bool is_first)
 {
 	const char *last = memrchr(call->file, '/', (size_t)call->file_len);
 	const char *file = last ? last + 1 : call->file;
@@ -39,7 +39,7 @@ char *source_calls_text(const char *inlined)
 	if (!to)
 		return NULL;
 	for (bool is_first = true; source_next_call(&inlined, &call); is_first = false)
-		write_call(to, &call, is_first);
+		write_origin_call(to, &call, is_first);
 	if (fclose(to) == 0)
 		return text;
 	free(text);

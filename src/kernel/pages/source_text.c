@@ -116,7 +116,7 @@ static void begin_table(struct text_table *t, bool compares)
 	*t = (struct text_table){ .columns = COLUMNS + (compares ? MORE_COLUMNS : 0), .left = 1u << 1 | 1u << (compares ? 5 : 3) };
 }
 
-static void print_table(FILE *out, struct text_table *t, bool lines)
+static void print_source_table(FILE *out, struct text_table *t, bool lines)
 {
 	const char *first = lines ? "Line" : "Address";
 	const char *plain[COLUMNS] = { first,     "Source",  "Samples", "Mostly",     "Executed",
@@ -137,7 +137,7 @@ struct ptx_rows {
 	struct text_table *table;
 };
 
-static int ptx_row(void *context, const char *name, uint32_t line, const char *text, size_t len, const struct source_item *item)
+static int add_ptx_text_row(void *context, const char *name, uint32_t line, const char *text, size_t len, const struct source_item *item)
 {
 	const struct ptx_rows *rows = context;
 	char place[16], *copy = strndup(text, len);
@@ -160,19 +160,19 @@ int source_write_text(const struct source_page *p)
 	begin_table(&t, p->options->before != NULL);
 	fprintf(p->out, "  %s\n", p->name);
 	if (view == SOURCE_PTX)
-		r = source_each_ptx(&p->ptx, ptx_row, &(struct ptx_rows){ p, &t });
+		r = source_each_ptx(&p->ptx, add_ptx_text_row, &(struct ptx_rows){ p, &t });
 	for (size_t i = 0; view == SOURCE_SASS && i < p->instructions.count && r >= 0; i++)
 		r = text_instruction(&t, p, &p->instructions.items[i], false);
 	for (size_t i = 0; (view == SOURCE_CUDA || view == SOURCE_CUDA_SASS) && i < lines->count && r >= 0; i++) {
 		if (!i || strcmp(lines->items[i - 1].file, lines->items[i].file) != 0) {
 			if (i)
-				print_table(p->out, &t, true);
+				print_source_table(p->out, &t, true);
 			fprintf(p->out, "    %s\n", lines->items[i].file);
 		}
 		r = text_line(&t, p, &lines->items[i]);
 	}
 	if (r >= 0)
-		print_table(p->out, &t, view != SOURCE_SASS);
+		print_source_table(p->out, &t, view != SOURCE_SASS);
 	text_table_release(&t);
 	return r;
 }

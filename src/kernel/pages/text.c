@@ -162,8 +162,8 @@ static void print_typical(FILE *out, const struct page_options *options, const s
 		t->metric, fabs(t->percent), t->percent > 0 ? "above" : "below", t->alike, t->nearest->number);
 }
 
-static int add_row(struct text_table *t, const struct page_options *options, const struct kernel_results *results,
-		   const struct kernel_result *k, const struct page_row *row)
+static int add_page_text_row(struct text_table *t, const struct page_options *options, const struct kernel_results *results,
+			     const struct kernel_result *k, const struct page_row *row)
 {
 	char unit[UNIT_MAX], *value = page_value(options, results, k, row, unit), *label = NULL;
 	int r = -ENOMEM;
@@ -186,8 +186,8 @@ static int add_row(struct text_table *t, const struct page_options *options, con
 }
 
 /* A value with its unit where that is not the column's. */
-static int add_cell(struct text_table *t, const struct page_options *options, const struct kernel_results *results,
-		    const struct kernel_result *k, const struct page_row *row)
+static int add_page_cell(struct text_table *t, const struct page_options *options, const struct kernel_results *results,
+			 const struct kernel_result *k, const struct page_row *row)
 {
 	char unit[UNIT_MAX], *value = page_value(options, results, k, row, unit), *cell = NULL;
 	int r = -ENOMEM;
@@ -211,7 +211,7 @@ static int fill_table(struct text_table *t, const struct page_options *options, 
 		r = text_table_add(t, row);
 		for (size_t column = 0; column + 1 < t->columns && r >= 0; column++) {
 			if (at < g->count && g->rows[at].row == row && g->rows[at].column == column)
-				r = add_cell(t, options, results, k, &g->rows[at++]);
+				r = add_page_cell(t, options, results, k, &g->rows[at++]);
 			else
 				r = text_table_add(t, "");
 		}
@@ -220,8 +220,8 @@ static int fill_table(struct text_table *t, const struct page_options *options, 
 }
 
 /* Rows and columns as the section has them. */
-static int print_table(FILE *out, const struct page_options *options, const struct kernel_results *results, const struct kernel_result *k,
-		       const struct page_group *g)
+static int print_group_table(FILE *out, const struct page_options *options, const struct kernel_results *results,
+			     const struct kernel_result *k, const struct page_group *g)
 {
 	struct text_table t = { .columns = (unsigned)g->block->column_count + 1, .left = 1 };
 	const char *heading[TABLE_COLUMNS] = { g->title };
@@ -256,9 +256,9 @@ static int print_group(FILE *out, const struct page_options *options, const stru
 		heading[t.columns++] = "Change";
 	}
 	if (g->block && g->block->kind == BLOCK_TABLE && g->block->column_count < TABLE_COLUMNS && t.columns == 3)
-		return print_table(out, options, results, k, g);
+		return print_group_table(out, options, results, k, g);
 	for (size_t i = 0; i < g->count && r >= 0; i++)
-		r = add_row(&t, options, results, k, &g->rows[i]);
+		r = add_page_text_row(&t, options, results, k, &g->rows[i]);
 	if (*g->title)
 		fprintf(out, "    %s\n", g->title);
 	if (r >= 0)

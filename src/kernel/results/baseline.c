@@ -71,7 +71,7 @@ double baseline_number(struct baseline *b, const struct kernel_result *k, const 
 	return mean(sum, count);
 }
 
-static double number_of(void *context, const char *metric)
+static double find_result_number(void *context, const char *metric)
 {
 	return result_number(context, metric);
 }
@@ -82,7 +82,7 @@ double baseline_formula(struct baseline *b, const struct kernel_result *k, const
 	double sum = 0, number;
 
 	for (size_t i = 0; i < matches; i++) {
-		number = formula_value(f, number_of, (void *)b->matches[i]);
+		number = formula_value(f, find_result_number, (void *)b->matches[i]);
 		if (!isfinite(number))
 			continue;
 		sum += number;

@@ -62,14 +62,14 @@ struct launch {
 	double sm_count;
 };
 
-static bool is_known(const struct launch *l, const char *name)
+static bool has_launch_metric(const struct launch *l, const char *name)
 {
 	struct kernel_result only = { .values = l->k->values, .value_count = l->known };
 
 	return result_find(&only, name) != NULL;
 }
 
-static double number(const struct launch *l, const char *name)
+static double read_launch_number(const struct launch *l, const char *name)
 {
 	struct kernel_result only = { .values = l->k->values, .value_count = l->known };
 
@@ -77,11 +77,11 @@ static double number(const struct launch *l, const char *name)
 }
 
 /* What is there stays. */
-static void put(struct launch *l, const char *name, const char *unit, double value)
+static void add_launch_number(struct launch *l, const char *name, const char *unit, double value)
 {
 	struct metric_value v = { .name = name, .unit = unit, .kind = VALUE_REAL, .real = value };
 
-	if (!isfinite(value) || is_known(l, name) || l->failed)
+	if (!isfinite(value) || has_launch_metric(l, name) || l->failed)
 		return;
 	if (value == rint(value) && fabs(value) < 9e15) {
 		v.kind = VALUE_INTEGER;
@@ -90,20 +90,20 @@ static void put(struct launch *l, const char *name, const char *unit, double val
 	l->failed = result_add(l->k, v);
 }
 
-static void put_text(struct launch *l, const char *name, const char *text)
+static void add_launch_text(struct launch *l, const char *name, const char *text)
 {
-	if (!is_known(l, name) && !l->failed)
+	if (!has_launch_metric(l, name) && !l->failed)
 		l->failed = result_add(l->k, (struct metric_value){ .name = name, .unit = "", .kind = VALUE_TEXT, .text = text });
 }
 
-static double product(const uint32_t size[3])
+static double multiply_sizes(const uint32_t size[3])
 {
 	return size[0] && size[1] && size[2] ? (double)size[0] * size[1] * size[2] : NAN;
 }
 
-static double by_name(void *context, const char *name)
+static double find_launch_number(void *context, const char *name)
 {
-	return number(context, name);
+	return read_launch_number(context, name);
 }
 
 static void put_formula(struct launch *l, const char *name, const char *unit, const char *formula, bool rounded)
@@ -114,37 +114,38 @@ static void put_formula(struct launch *l, const char *name, const char *unit, co
 
 	if (formula_parse(&f, formula, strlen(formula), why, sizeof(why)) < 0)
 		return;
-	value = formula_value(&f, by_name, l);
-	put(l, name, unit, rounded ? rint(value) : value);
+	value = formula_value(&f, find_launch_number, l);
+	add_launch_number(l, name, unit, rounded ? rint(value) : value);
 	formula_release(&f);
 }
 
 static void derive_launch(struct launch *l)
 {
-	double cluster = number(l, "launch__cluster_dim_x") * number(l, "launch__cluster_dim_y") * number(l, "launch__cluster_dim_z");
-	double all_sms = number(l, "device__attribute_multiprocessor_count");
+	double cluster = read_launch_number(l, "launch__cluster_dim_x") * read_launch_number(l, "launch__cluster_dim_y") *
+			 read_launch_number(l, "launch__cluster_dim_z");
+	double all_sms = read_launch_number(l, "device__attribute_multiprocessor_count");
 
-	put(l, "launch__grid_size", "", l->blocks);
-	put(l, "launch__block_size", "", l->threads);
-	put(l, "launch__thread_count", "thread", l->blocks * l->threads);
-	put(l, "launch__cluster_size", "", cluster);
-	put(l, "launch__sm_count", "SM", l->sm_count);
-	put(l, "launch__tpc_count", "", ceil(l->sm_count / SMS_OF_TPC));
+	add_launch_number(l, "launch__grid_size", "", l->blocks);
+	add_launch_number(l, "launch__block_size", "", l->threads);
+	add_launch_number(l, "launch__thread_count", "thread", l->blocks * l->threads);
+	add_launch_number(l, "launch__cluster_size", "", cluster);
+	add_launch_number(l, "launch__sm_count", "SM", l->sm_count);
+	add_launch_number(l, "launch__tpc_count", "", ceil(l->sm_count / SMS_OF_TPC));
 	if (l->sm_count == all_sms)
-		put_text(l, "launch__tpc_enabled", "all");
-	put(l, "launch__uses_green_context", "", isfinite(all_sms) && isfinite(l->sm_count) ? l->sm_count < all_sms : NAN);
-	put(l, "launch__uses_mps", "", number(l, "device__attribute_mps_enabled"));
+		add_launch_text(l, "launch__tpc_enabled", "all");
+	add_launch_number(l, "launch__uses_green_context", "", isfinite(all_sms) && isfinite(l->sm_count) ? l->sm_count < all_sms : NAN);
+	add_launch_number(l, "launch__uses_mps", "", read_launch_number(l, "device__attribute_mps_enabled"));
 	if (cluster == 0) {
-		put(l, "launch__occupancy_cluster_pct", "%", 0);
-		put(l, "launch__occupancy_cluster_gpu_pct", "%", 0);
-		put(l, "launch__occupancy_per_cluster_size", "", 0);
+		add_launch_number(l, "launch__occupancy_cluster_pct", "%", 0);
+		add_launch_number(l, "launch__occupancy_cluster_gpu_pct", "%", 0);
+		add_launch_number(l, "launch__occupancy_per_cluster_size", "", 0);
 	}
 	if (l->k->device >= 0)
-		put(l, "launch__device_id", "", (double)l->k->device);
+		add_launch_number(l, "launch__device_id", "", (double)l->k->device);
 	if (l->k->context >= 0)
-		put(l, "launch__context_id", "", (double)l->k->context);
+		add_launch_number(l, "launch__context_id", "", (double)l->k->context);
 	if (l->k->stream >= 0)
-		put(l, "launch__stream_id", "", (double)l->k->stream);
+		add_launch_number(l, "launch__stream_id", "", (double)l->k->stream);
 }
 
 /* What follows from the driver's attributes. */
@@ -170,14 +171,14 @@ static void derive_device(struct launch *l)
 
 	for (size_t i = 0; i < COUNT_OF(facts); i++)
 		put_formula(l, facts[i].name, "", facts[i].formula, true);
-	if (!isfinite(number(l, "device__attribute_warp_size")))
+	if (!isfinite(read_launch_number(l, "device__attribute_warp_size")))
 		return;
-	put(l, "device__attribute_device_index", "", (double)l->k->device);
+	add_launch_number(l, "device__attribute_device_index", "", (double)l->k->device);
 	if (l->k->facts && l->k->facts->memory)
-		put(l, "device__attribute_total_memory", "", (double)l->k->facts->memory);
+		add_launch_number(l, "device__attribute_total_memory", "", (double)l->k->facts->memory);
 	if (l->k->facts && *l->k->facts->name) {
-		put_text(l, "device__attribute_display_name", l->k->facts->name);
-		put_text(l, "numa__dev_display_name_all", l->k->facts->name);
+		add_launch_text(l, "device__attribute_display_name", l->k->facts->name);
+		add_launch_text(l, "numa__dev_display_name_all", l->k->facts->name);
 	}
 }
 
@@ -190,7 +191,7 @@ static void raise_registers(struct kernel_results *results, struct kernel_result
 		v->integer = REGISTERS_LEAST;
 }
 
-static const struct occupancy_chip *chip_of(const struct kernel_result *k)
+static const struct occupancy_chip *find_result_chip(const struct kernel_result *k)
 {
 	size_t count;
 	const struct occupancy_chip *chips = occupancy_chips(&count);
@@ -201,7 +202,7 @@ static const struct occupancy_chip *chip_of(const struct kernel_result *k)
 	return NULL;
 }
 
-static uint32_t whole(double value, uint32_t otherwise)
+static uint32_t to_launch_count(double value, uint32_t otherwise)
 {
 	return value >= 0 && value <= UINT32_MAX ? (uint32_t)value : otherwise;
 }
@@ -223,31 +224,32 @@ static void put_limits(struct launch *l, const struct occupancy *o, bool is_conf
 			continue;
 		if (limits[i].limit == OCCUPANCY_BARRIERS && o->limits[OCCUPANCY_BARRIERS] == OCCUPANCY_NO_LIMIT)
 			continue;
-		put(l, limits[i].name, "block", occupancy_limit_shown(o, limits[i].limit));
+		add_launch_number(l, limits[i].name, "block", occupancy_limit_shown(o, limits[i].limit));
 	}
 }
 
 /* Clusters are placed as a whole: of what would fit block by block, and of all warps of the GPU. */
 static void put_clusters(struct launch *l, const struct occupancy_chip *chip, double blocks, double warps_per_block)
 {
-	double size = number(l, "launch__cluster_dim_x") * number(l, "launch__cluster_dim_y") * number(l, "launch__cluster_dim_z");
-	double active = number(l, "launch__cluster_max_active") * size;
+	double size = read_launch_number(l, "launch__cluster_dim_x") * read_launch_number(l, "launch__cluster_dim_y") *
+		      read_launch_number(l, "launch__cluster_dim_z");
+	double active = read_launch_number(l, "launch__cluster_max_active") * size;
 
 	if (!(size > 0))
 		return;
-	put(l, "launch__occupancy_cluster_pct", "%", 100 * active / (l->sm_count * blocks));
-	put(l, "launch__occupancy_cluster_gpu_pct", "%", 100 * active * warps_per_block / (l->sm_count * chip->warps));
+	add_launch_number(l, "launch__occupancy_cluster_pct", "%", 100 * active / (l->sm_count * blocks));
+	add_launch_number(l, "launch__occupancy_cluster_gpu_pct", "%", 100 * active * warps_per_block / (l->sm_count * chip->warps));
 }
 
 static void put_occupancy(struct launch *l, const struct occupancy_chip *chip, uint32_t blocks, uint32_t warps_per_block)
 {
 	double warps = (double)blocks * warps_per_block;
 
-	put(l, "sm__maximum_warps_avg_per_active_cycle", "warp", warps);
-	put(l, "sm__maximum_warps_per_active_cycle_pct", "%", 100 * warps / chip->warps);
-	put(l, "smsp__maximum_warps_avg_per_active_cycle", "warp", warps / SCHEDULERS);
+	add_launch_number(l, "sm__maximum_warps_avg_per_active_cycle", "warp", warps);
+	add_launch_number(l, "sm__maximum_warps_per_active_cycle_pct", "%", 100 * warps / chip->warps);
+	add_launch_number(l, "smsp__maximum_warps_avg_per_active_cycle", "warp", warps / SCHEDULERS);
 	if (blocks)
-		put(l, "launch__waves_per_multiprocessor", "", l->blocks / (l->sm_count * blocks));
+		add_launch_number(l, "launch__waves_per_multiprocessor", "", l->blocks / (l->sm_count * blocks));
 	put_clusters(l, chip, blocks, warps_per_block);
 }
 
@@ -255,7 +257,7 @@ static void put_occupancy(struct launch *l, const struct occupancy_chip *chip, u
 static uint32_t configured(const struct launch *l, const struct occupancy_chip *chip, const struct occupancy_kernel *kernel,
 			   uint32_t blocks)
 {
-	double percent = number(l, "launch__shared_mem_carveout");
+	double percent = read_launch_number(l, "launch__shared_mem_carveout");
 
 	if (percent >= 0 && percent <= 100)
 		return occupancy_shared_step(chip, kernel, (uint32_t)(chip->shared * percent / 100));
@@ -283,8 +285,8 @@ static void put_curve(struct launch *l, const struct occupancy_chip *chip, const
 		warps += o.warps;
 		percent += floor(o.percent);
 	}
-	put(l, curve->warps, "", warps);
-	put(l, curve->percent, curve->unit, percent);
+	add_launch_number(l, curve->warps, "", warps);
+	add_launch_number(l, curve->percent, curve->unit, percent);
 }
 
 /* By all shared memory of a block, what is reserved being part of it. More is configured where a block needs it. A kernel without any has a
@@ -305,8 +307,8 @@ static void put_shared_curve(struct launch *l, const struct occupancy_chip *chip
 		warps += o.warps;
 		percent += floor(o.percent);
 	}
-	put(l, "launch__occupancy_per_shared_mem_size", "", warps);
-	put(l, "derived__pct_occupancy_per_shared_mem_size", "%/byte", percent);
+	add_launch_number(l, "launch__occupancy_per_shared_mem_size", "", warps);
+	add_launch_number(l, "derived__pct_occupancy_per_shared_mem_size", "%/byte", percent);
 }
 
 static void put_curves(struct launch *l, const struct occupancy_chip *chip, const struct occupancy_kernel *of)
@@ -333,36 +335,38 @@ static void put_curves(struct launch *l, const struct occupancy_chip *chip, cons
 
 static void derive_occupancy(struct launch *l)
 {
-	const struct occupancy_chip *chip = chip_of(l->k);
-	double shared = number(l, "launch__shared_mem_per_block_static") + number(l, "launch__shared_mem_per_block_dynamic");
-	double registers = number(l, "launch__registers_per_thread"), config = number(l, "launch__shared_mem_config_size");
-	double told = number(l, "launch__occupancy_limit_driver");
+	const struct occupancy_chip *chip = find_result_chip(l->k);
+	double shared = read_launch_number(l, "launch__shared_mem_per_block_static") +
+			read_launch_number(l, "launch__shared_mem_per_block_dynamic");
+	double registers = read_launch_number(l, "launch__registers_per_thread"),
+	       config = read_launch_number(l, "launch__shared_mem_config_size");
+	double told = read_launch_number(l, "launch__occupancy_limit_driver");
 	struct occupancy_kernel kernel;
 	struct occupancy o;
 	struct error ignored;
 
 	if (!chip || !isfinite(shared) || !isfinite(registers) || !isfinite(l->threads))
 		return;
-	kernel = (struct occupancy_kernel){ .threads = whole(l->threads, 0),
-					    .registers = whole(registers, 0),
-					    .shared = whole(shared, 0),
-					    .shared_config = whole(config, 0),
-					    .barriers = whole(number(l, "launch__barrier_count"), 1) };
+	kernel = (struct occupancy_kernel){ .threads = to_launch_count(l->threads, 0),
+					    .registers = to_launch_count(registers, 0),
+					    .shared = to_launch_count(shared, 0),
+					    .shared_config = to_launch_count(config, 0),
+					    .barriers = to_launch_count(read_launch_number(l, "launch__barrier_count"), 1) };
 	kernel.barriers = kernel.barriers ? kernel.barriers : 1;
 	if (occupancy_check(chip, &kernel, &ignored) < 0)
 		return;
 	occupancy_compute(chip, &kernel, &o);
 	if (!(config > 0) && o.blocks) {
-		kernel.shared_config = configured(l, chip, &kernel, whole(told, o.blocks));
-		put(l, "launch__shared_mem_config_size", "byte", kernel.shared_config);
+		kernel.shared_config = configured(l, chip, &kernel, to_launch_count(told, o.blocks));
+		add_launch_number(l, "launch__shared_mem_config_size", "byte", kernel.shared_config);
 		occupancy_compute(chip, &kernel, &o);
 	}
-	put(l, "launch__registers_per_thread_allocated", "register/thread", ceil(registers / REGISTER_UNIT) * REGISTER_UNIT);
-	put(l, "launch__shared_mem_per_block_driver", "byte/block", chip->reserved);
-	put(l, "launch__shared_mem_per_block", "byte/block", kernel.shared + chip->reserved);
-	put(l, "launch__shared_mem_per_block_allocated", "byte/block", o.shared_per_block);
+	add_launch_number(l, "launch__registers_per_thread_allocated", "register/thread", ceil(registers / REGISTER_UNIT) * REGISTER_UNIT);
+	add_launch_number(l, "launch__shared_mem_per_block_driver", "byte/block", chip->reserved);
+	add_launch_number(l, "launch__shared_mem_per_block", "byte/block", kernel.shared + chip->reserved);
+	add_launch_number(l, "launch__shared_mem_per_block_allocated", "byte/block", o.shared_per_block);
 	put_limits(l, &o, kernel.shared_config > 0);
-	put_occupancy(l, chip, whole(told, o.blocks), o.warps_per_block);
+	put_occupancy(l, chip, to_launch_count(told, o.blocks), o.warps_per_block);
 	put_curves(l, chip, &kernel);
 }
 
@@ -384,7 +388,7 @@ static double sm_count_of(const struct kernel_result *k)
 /* A range, or a graph, has no blocks of its own. */
 static double product_of(const struct kernel_result *k, const uint32_t *sizes)
 {
-	return isfinite(result_number(k, "range__launches")) ? NAN : product(sizes);
+	return isfinite(result_number(k, "range__launches")) ? NAN : multiply_sizes(sizes);
 }
 
 int derive_values(struct kernel_results *results)

@@ -10,7 +10,7 @@
 
 #define MOST_FRAMES 1024
 
-static int add_range(struct report *report, struct kernel_result *k, const int64_t *v, uint32_t present)
+static int add_launch_range(struct report *report, struct kernel_result *k, const int64_t *v, uint32_t present)
 {
 	int is_pushed = v[COLUMN_KERNEL_METRIC_KIND] == KERNEL_METRIC_PUSHED;
 
@@ -41,7 +41,7 @@ int result_take_place(struct report *report, struct kernel_result *k, const int6
 {
 	switch (v[COLUMN_KERNEL_METRIC_KIND]) {
 	case KERNEL_METRIC_PUSHED:
-	case KERNEL_METRIC_STARTED: return HAS(present, COLUMN_KERNEL_METRIC_INSTANCE) ? add_range(report, k, v, present) : 0;
+	case KERNEL_METRIC_STARTED: return HAS(present, COLUMN_KERNEL_METRIC_INSTANCE) ? add_launch_range(report, k, v, present) : 0;
 	case KERNEL_METRIC_STACK: k->stack = HAS(present, COLUMN_KERNEL_METRIC_INTEGER) ? v[COLUMN_KERNEL_METRIC_INTEGER] : 0; return 0;
 	case KERNEL_METRIC_BETWEEN: k->between = HAS(present, COLUMN_KERNEL_METRIC_INTEGER) ? v[COLUMN_KERNEL_METRIC_INTEGER] : 0; return 0;
 	case KERNEL_METRIC_RANGE: k->range = HAS(present, COLUMN_KERNEL_METRIC_INTEGER) ? v[COLUMN_KERNEL_METRIC_INTEGER] : 0; return 0;
@@ -94,7 +94,7 @@ struct stacks {
 	const char **modules;
 };
 
-static int take_stack(void *context, const int64_t *v, uint32_t present)
+static int take_launch_stack(void *context, const int64_t *v, uint32_t present)
 {
 	struct stacks *s = context;
 	uint64_t id = (uint64_t)v[COLUMN_STACK_ID];
@@ -106,7 +106,7 @@ static int take_stack(void *context, const int64_t *v, uint32_t present)
 	return 0;
 }
 
-static int take_frame(void *context, const int64_t *v, uint32_t present)
+static int take_launch_frame(void *context, const int64_t *v, uint32_t present)
 {
 	struct stacks *s = context;
 
@@ -134,7 +134,7 @@ static int take_symbol(void *context, const int64_t *v, uint32_t present)
 	return 0;
 }
 
-static int take_module(void *context, const int64_t *v, uint32_t present)
+static int take_launch_module(void *context, const int64_t *v, uint32_t present)
 {
 	struct stacks *s = context;
 
@@ -157,11 +157,11 @@ static int load_stacks(struct stacks *s)
 	s->modules = calloc(s->module_count + 1, sizeof(*s->modules));
 	if (!s->stacks || !s->frames || !s->symbols || !s->modules)
 		return -ENOMEM;
-	TRY(report_each_row(report, TABLE_STACK, COLUMN_STACK_FRAME + 1, take_stack, s));
-	TRY(report_each_row(report, TABLE_FRAME, COLUMN_FRAME_MODULE + 1, take_frame, s));
+	TRY(report_each_row(report, TABLE_STACK, COLUMN_STACK_FRAME + 1, take_launch_stack, s));
+	TRY(report_each_row(report, TABLE_FRAME, COLUMN_FRAME_MODULE + 1, take_launch_frame, s));
 	TRY(report_each_row(report, TABLE_FRAME_SYMBOL, COLUMN_FRAME_SYMBOL_SYMBOL + 1, take_frame_symbol, s));
 	TRY(report_each_row(report, TABLE_SYMBOL, COLUMN_SYMBOL_NAME + 1, take_symbol, s));
-	return report_each_row(report, TABLE_MODULE, COLUMN_MODULE_PATH + 1, take_module, s);
+	return report_each_row(report, TABLE_MODULE, COLUMN_MODULE_PATH + 1, take_launch_module, s);
 }
 
 static void release_stacks(struct stacks *s)

@@ -9,7 +9,7 @@
 #include "base/sort.h"
 #include "kernel/metrics/units.h"
 
-static int by_name(const void *a, const void *b)
+static int compare_value_names(const void *a, const void *b)
 {
 	return strcmp((*(const struct metric_value *const *)a)->name, (*(const struct metric_value *const *)b)->name);
 }
@@ -34,7 +34,7 @@ int metric_names_of(struct metric_names *ret, const struct kernel_results *resul
 		for (size_t j = 0; j < results->items[i].value_count; j++)
 			if (!had(i ? &results->items[i - 1] : NULL, j, results->items[i].values[j].name))
 				ret->items[ret->count++] = &results->items[i].values[j];
-	sort_items(ret->items, ret->count, sizeof(*ret->items), by_name);
+	sort_items(ret->items, ret->count, sizeof(*ret->items), compare_value_names);
 	for (size_t i = 0; i < ret->count; i++)
 		if (!kept || strcmp(ret->items[kept - 1]->name, ret->items[i]->name) != 0)
 			ret->items[kept++] = ret->items[i];
@@ -43,7 +43,7 @@ int metric_names_of(struct metric_names *ret, const struct kernel_results *resul
 }
 
 /* A name without rollup stands for all that it has. */
-static bool is_meant(const char *asked, const char *name)
+static bool is_metric_meant(const char *asked, const char *name)
 {
 	size_t len = strlen(asked);
 
@@ -61,7 +61,7 @@ static bool expression_is_in(const regex_t *regex, const char *name)
 	return regexec(regex, base, 0, NULL, 0) == 0 || regexec(regex, name, 0, NULL, 0) == 0;
 }
 
-static void mark(const struct metric_names *all, const char *word, bool *marks)
+static void mark_meant_metrics(const struct metric_names *all, const char *word, bool *marks)
 {
 	bool is_regex = strncmp(word, "regex:", 6) == 0;
 	regex_t regex;
@@ -70,7 +70,7 @@ static void mark(const struct metric_names *all, const char *word, bool *marks)
 		return;
 	for (size_t i = 0; i < all->count; i++)
 		if (!marks[i])
-			marks[i] = is_regex ? expression_is_in(&regex, all->items[i]->name) : is_meant(word, all->items[i]->name);
+			marks[i] = is_regex ? expression_is_in(&regex, all->items[i]->name) : is_metric_meant(word, all->items[i]->name);
 	if (is_regex)
 		regfree(&regex);
 }
@@ -82,7 +82,7 @@ int metric_names_meant(struct metric_names *ret, const struct metric_names *all,
 	ret->count = 0;
 	ret->items = calloc(all->count + 1, sizeof(*ret->items));
 	for (size_t i = 0; marks && i < count; i++)
-		mark(all, words[i], marks);
+		mark_meant_metrics(all, words[i], marks);
 	for (size_t i = 0; marks && ret->items && i < all->count; i++)
 		if (marks[i])
 			ret->items[ret->count++] = all->items[i];
@@ -93,7 +93,9 @@ int metric_names_meant(struct metric_names *ret, const struct metric_names *all,
 const struct metric_value *metric_names_find(const struct metric_names *names, const char *name)
 {
 	const struct metric_value wanted = { .name = name }, *key = &wanted;
-	const struct metric_value **found = names->count ? bsearch(&key, names->items, names->count, sizeof(*names->items), by_name) : NULL;
+	const struct metric_value **found = names->count ?
+						    bsearch(&key, names->items, names->count, sizeof(*names->items), compare_value_names) :
+						    NULL;
 
 	return found ? *found : NULL;
 }

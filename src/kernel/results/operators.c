@@ -37,7 +37,7 @@ static char *column(sqlite3_stmt *s, int i)
 	return strdup(text ? text : "");
 }
 
-static int take(struct trace *t, sqlite3_stmt *s)
+static int take_operator_kernel(struct trace *t, sqlite3_stmt *s)
 {
 	struct started *k;
 
@@ -52,7 +52,7 @@ static int take(struct trace *t, sqlite3_stmt *s)
 	return k->function && k->name && k->operator? 0 : - ENOMEM;
 }
 
-static int load(struct trace *t, const char *path, struct error *err)
+static int load_operator_trace(struct trace *t, const char *path, struct error *err)
 {
 	sqlite3_stmt *s = NULL;
 	struct query *q;
@@ -63,7 +63,7 @@ static int load(struct trace *t, const char *path, struct error *err)
 	if (!query_has_table(q, "CUPTI_ACTIVITY_KIND_KERNEL") || query_prepare(q, statement, &s, NULL) != SQLITE_OK)
 		r = error_set(err, EINVAL, "%s is no trace of PyTorch's operators and their kernels", path);
 	while (r >= 0 && (step = sqlite3_step(s)) == SQLITE_ROW)
-		r = take(t, s);
+		r = take_operator_kernel(t, s);
 	if (r == -ENOMEM)
 		error_set(err, ENOMEM, "Not enough memory");
 	else if (r >= 0 && step != SQLITE_DONE)
@@ -73,7 +73,7 @@ static int load(struct trace *t, const char *path, struct error *err)
 	return r;
 }
 
-static void release(struct trace *t)
+static void release_operator_trace(struct trace *t)
 {
 	for (size_t i = 0; i < t->count; i++) {
 		free(t->items[i].function);
@@ -88,7 +88,7 @@ static bool has_shape(const struct started *s, const struct kernel_result *k)
 	return memcmp(s->grid, k->grid, sizeof(s->grid)) == 0 && memcmp(s->block, k->block, sizeof(s->block)) == 0;
 }
 
-static bool is_same(const struct started *s, const struct kernel_result *k)
+static bool is_same_launch(const struct started *s, const struct kernel_result *k)
 {
 	return has_shape(s, k) && (strcmp(s->function, k->function) == 0 || strcmp(s->name, k->name) == 0);
 }
@@ -113,7 +113,7 @@ static struct starters starters_of(const struct trace *t, const struct kernel_re
 	size_t j;
 
 	for (size_t i = 0; i < t->count; i++) {
-		if (!is_same(&t->items[i], k))
+		if (!is_same_launch(&t->items[i], k))
 			continue;
 		if (s.count++ == nth)
 			s.nth = &t->items[i];
@@ -154,10 +154,10 @@ static int name_operator(struct kernel_results *r, const struct trace *t, size_t
 
 int operators_apply(struct kernel_results *results, const char *path, struct error *err)
 {
-	CLEANUP(release) struct trace t = { 0 };
+	CLEANUP(release_operator_trace) struct trace t = { 0 };
 	int r, found = 0;
 
-	TRY(load(&t, path, err));
+	TRY(load_operator_trace(&t, path, err));
 	for (size_t i = 0; i < results->count; i++) {
 		TRY(r = name_operator(results, &t, i));
 		found += r > 0;

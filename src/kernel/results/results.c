@@ -88,7 +88,7 @@ static int load_devices(struct loader *l)
 	return report_each_row(l->report, TABLE_GPU, COLUMN_GPU_MINOR + 1, take_gpu, l);
 }
 
-static const struct kernel_device *device_of(const struct kernel_results *r, int64_t process, int64_t id)
+static const struct kernel_device *find_kernel_device(const struct kernel_results *r, int64_t process, int64_t id)
 {
 	for (size_t i = 0; i < r->device_count; i++)
 		if (r->devices[i].process == process && r->devices[i].id == id)
@@ -96,7 +96,7 @@ static const struct kernel_device *device_of(const struct kernel_results *r, int
 	return NULL;
 }
 
-static const struct kernel_process *process_of(const struct kernel_results *r, int64_t uid)
+static const struct kernel_process *find_kernel_process(const struct kernel_results *r, int64_t uid)
 {
 	for (size_t i = 0; i < r->process_count; i++)
 		if (r->processes[i].uid == uid)
@@ -109,14 +109,14 @@ static int64_t id_of(const int64_t *v, uint32_t present, unsigned column)
 	return HAS(present, column) ? v[column] : -1;
 }
 
-static void put_place(const struct loader *l, struct kernel_result *k, const int64_t *v, uint32_t present)
+static void put_result_location(const struct loader *l, struct kernel_result *k, const int64_t *v, uint32_t present)
 {
 	k->context = id_of(v, present, COLUMN_KERNEL_RESULT_CONTEXT);
 	k->stream = id_of(v, present, COLUMN_KERNEL_RESULT_STREAM);
 	k->device = id_of(v, present, COLUMN_KERNEL_RESULT_DEVICE);
 	if (HAS(present, COLUMN_KERNEL_RESULT_PROCESS)) {
-		k->process = process_of(l->results, v[COLUMN_KERNEL_RESULT_PROCESS]);
-		k->facts = device_of(l->results, v[COLUMN_KERNEL_RESULT_PROCESS], k->device);
+		k->process = find_kernel_process(l->results, v[COLUMN_KERNEL_RESULT_PROCESS]);
+		k->facts = find_kernel_device(l->results, v[COLUMN_KERNEL_RESULT_PROCESS], k->device);
 	}
 	for (unsigned i = 0; i < 3; i++) {
 		k->grid[i] = (uint32_t)v[COLUMN_KERNEL_RESULT_GRID_X + i];
@@ -146,7 +146,7 @@ static int take_result(void *context, const int64_t *v, uint32_t present)
 		k->host = "127.0.0.1";
 	k->name = row_text(l->report, v, present, COLUMN_KERNEL_RESULT_NAME);
 	k->mangled = k->function = k->verdict = "";
-	put_place(l, k, v, present);
+	put_result_location(l, k, v, present);
 	k->function_id = HAS(present, COLUMN_KERNEL_RESULT_FUNCTION) ? v[COLUMN_KERNEL_RESULT_FUNCTION] : 0;
 	return 0;
 }
@@ -169,7 +169,7 @@ static const char *written_name(struct kernel_results *r, const char *mangled, c
 	return kept ? kept : otherwise;
 }
 
-static int take_function(void *context, const int64_t *v, uint32_t present)
+static int take_result_function(void *context, const int64_t *v, uint32_t present)
 {
 	struct loader *l = context;
 	uint64_t id = (uint64_t)v[COLUMN_CUDA_FUNCTION_ID];
@@ -271,7 +271,7 @@ static struct kernel_result *result_of(struct kernel_results *r, int64_t id)
 	return low < r->count && r->items[low].id == id ? &r->items[low] : NULL;
 }
 
-static struct metric_value value_of(const struct loader *l, const int64_t *v, uint32_t present)
+static struct metric_value read_metric_value(const struct loader *l, const int64_t *v, uint32_t present)
 {
 	struct metric_value value = { .name = row_text(l->report, v, present, COLUMN_KERNEL_METRIC_NAME),
 				      .unit = row_text(l->report, v, present, COLUMN_KERNEL_METRIC_UNIT) };
@@ -310,12 +310,12 @@ static int add_rule(const struct loader *l, struct kernel_result *k, const int64
 	return result_add_rule(k, rule);
 }
 
-static int add_row(const struct loader *l, struct kernel_result *k, const int64_t *v, uint32_t present)
+static int add_section_value(const struct loader *l, struct kernel_result *k, const int64_t *v, uint32_t present)
 {
 	if (!LIST_ROOM(k->rows, k->row_count))
 		return -ENOMEM;
 	k->rows[k->row_count++] = (struct section_value){ row_text(l->report, v, present, COLUMN_KERNEL_METRIC_SECTION),
-							  value_of(l, v, present) };
+							  read_metric_value(l, v, present) };
 	return 0;
 }
 
@@ -326,7 +326,7 @@ static int add_instance(const struct loader *l, struct kernel_result *k, const i
 	k->instances[k->instance_count++] = (struct metric_instance){
 		row_text(l->report, v, present, COLUMN_KERNEL_METRIC_NAME), v[COLUMN_KERNEL_METRIC_INSTANCE],
 		row_text(l->report, v, present, COLUMN_KERNEL_METRIC_LABEL),
-		HAS(present, COLUMN_KERNEL_METRIC_OFFSET) ? v[COLUMN_KERNEL_METRIC_OFFSET] : -1, value_of(l, v, present)
+		HAS(present, COLUMN_KERNEL_METRIC_OFFSET) ? v[COLUMN_KERNEL_METRIC_OFFSET] : -1, read_metric_value(l, v, present)
 	};
 	return 0;
 }
@@ -344,12 +344,12 @@ static int add_of_device(struct loader *l, const struct kernel_result *first, co
 			continue;
 		if (++l->of_devices > MOST_OF_DEVICES)
 			return -ENOMEM;
-		r = is_instance ? add_instance(l, k, v, present) : result_add(k, value_of(l, v, present));
+		r = is_instance ? add_instance(l, k, v, present) : result_add(k, read_metric_value(l, v, present));
 	}
 	return r;
 }
 
-static int take_metric(void *context, const int64_t *v, uint32_t present)
+static int take_result_metric(void *context, const int64_t *v, uint32_t present)
 {
 	struct loader *l = context;
 	struct kernel_result *k = result_of(l->results, v[COLUMN_KERNEL_METRIC_RESULT]);
@@ -365,8 +365,8 @@ static int take_metric(void *context, const int64_t *v, uint32_t present)
 	if (HAS(present, COLUMN_KERNEL_METRIC_INSTANCE))
 		return add_instance(l, k, v, present);
 	if (HAS(present, COLUMN_KERNEL_METRIC_SECTION))
-		return add_row(l, k, v, present);
-	return result_add(k, value_of(l, v, present));
+		return add_section_value(l, k, v, present);
+	return result_add(k, read_metric_value(l, v, present));
 }
 
 static int by_id(const void *a, const void *b)
@@ -376,7 +376,7 @@ static int by_id(const void *a, const void *b)
 	return (x->id > y->id) - (x->id < y->id);
 }
 
-static int by_name(const void *a, const void *b)
+static int compare_metric_values(const void *a, const void *b)
 {
 	return strcmp(((const struct metric_value *)a)->name, ((const struct metric_value *)b)->name);
 }
@@ -392,7 +392,7 @@ static int by_instance(const void *a, const void *b)
 void result_sort(struct kernel_result *k)
 {
 	if (k->value_count)
-		qsort(k->values, k->value_count, sizeof(*k->values), by_name);
+		qsort(k->values, k->value_count, sizeof(*k->values), compare_metric_values);
 }
 
 /* Where nothing tells of the device, the driver's attributes of it do. */
@@ -407,19 +407,19 @@ static void find_capability(struct kernel_result *k)
 	k->minor = (unsigned)minor->integer;
 }
 
-static int load(struct loader *l)
+static int load_result_tables(struct loader *l)
 {
 	struct kernel_results *r = l->results;
 
 	TRY(report_each_row(l->report, TABLE_PROCESS, COLUMN_PROCESS_NAME + 1, take_process, l));
 	TRY(load_devices(l));
 	TRY(report_each_row(l->report, TABLE_KERNEL_RESULT, COLUMN_KERNEL_RESULT_CORRELATION + 1, take_result, l));
-	TRY(report_each_row(l->report, TABLE_CUDA_FUNCTION, COLUMN_CUDA_FUNCTION_MANGLED + 1, take_function, l));
+	TRY(report_each_row(l->report, TABLE_CUDA_FUNCTION, COLUMN_CUDA_FUNCTION_MANGLED + 1, take_result_function, l));
 	find_functions(l);
 	TRY(name_functions(r));
 	if (r->count)
 		qsort(r->items, r->count, sizeof(*r->items), by_id);
-	TRY(report_each_row(l->report, TABLE_KERNEL_METRIC, COLUMN_KERNEL_METRIC_OFFSET + 1, take_metric, l));
+	TRY(report_each_row(l->report, TABLE_KERNEL_METRIC, COLUMN_KERNEL_METRIC_OFFSET + 1, take_result_metric, l));
 	for (size_t i = 0; i < r->count; i++) {
 		result_sort(&r->items[i]);
 		find_capability(&r->items[i]);
@@ -435,7 +435,7 @@ int kernel_results_load(struct kernel_results *ret, struct report *report, struc
 	int r;
 
 	*ret = (struct kernel_results){ .report = report, .is_imported = report_meta(report, "imported") != NULL };
-	r = load(&l);
+	r = load_result_tables(&l);
 	idmap_release(&l.function_places);
 	free(l.functions);
 	if (r < 0) {
@@ -485,7 +485,7 @@ const struct metric_value *result_find(const struct kernel_result *k, const char
 {
 	struct metric_value key = { .name = name };
 
-	return k->value_count ? bsearch(&key, k->values, k->value_count, sizeof(*k->values), by_name) : NULL;
+	return k->value_count ? bsearch(&key, k->values, k->value_count, sizeof(*k->values), compare_metric_values) : NULL;
 }
 
 double value_number(const struct metric_value *v)

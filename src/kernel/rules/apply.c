@@ -125,7 +125,7 @@ static double value_of_list(const struct list_state *state, const char *what)
 	return strcmp(what, ".count") == 0 ? (double)state->known : value_of_row(state, what);
 }
 
-static double value_of(void *context, const char *name)
+static double find_rule_value(void *context, const char *name)
 {
 	const struct scope *s = context;
 	const struct rule_handed_on *handed_on;
@@ -151,7 +151,7 @@ static double value_of(void *context, const char *name)
 
 static bool holds(const struct written_condition *c, struct scope *s)
 {
-	double left = formula_value(&c->left, value_of, s), right = formula_value(&c->right, value_of, s);
+	double left = formula_value(&c->left, find_rule_value, s), right = formula_value(&c->right, find_rule_value, s);
 
 	switch (c->comparison) {
 	case WRITTEN_AT_LEAST: return left >= right;
@@ -180,9 +180,9 @@ static bool take_steps(const struct written_steps *steps, struct scope *s)
 		if (step->deed == WRITTEN_WHEN && !all_hold(&step->conditions, s))
 			return false;
 		if (step->deed == WRITTEN_SET)
-			rule_hand_on(s->run, step->name, formula_value(&step->value, value_of, s));
+			rule_hand_on(s->run, step->name, formula_value(&step->value, find_rule_value, s));
 		if (step->deed == WRITTEN_LET && s->name_count < WRITTEN_MOST_NAMES) {
-			s->names[s->name_count] = (struct name_value){ step->name, formula_value(&step->value, value_of, s) };
+			s->names[s->name_count] = (struct name_value){ step->name, formula_value(&step->value, find_rule_value, s) };
 			s->name_count++;
 		}
 	}
@@ -219,7 +219,7 @@ static void look_at_list(struct scope *s, size_t i)
 	for (state->row = 0; state->row < state->rows; state->row++) {
 		const struct rule_line *line = list->is_lines ? &state->lines[state->row] : NULL;
 
-		note_row(state, state->row, line ? line->more - line->less : formula_value(&list->value, value_of, s));
+		note_row(state, state->row, line ? line->more - line->less : formula_value(&list->value, find_rule_value, s));
 	}
 	s->inner = WRITTEN_MOST_LISTS;
 	state->row = NO_ROW;
@@ -275,7 +275,7 @@ static void say_text(const struct written_text *text, struct scope *s, struct sa
 		else if (p->kind == WRITTEN_COLUMN)
 			say(to, "%s", column(s, p->column));
 		else if (p->kind == WRITTEN_VALUE)
-			say(to, "%.*f", p->decimals, formula_value(&p->value, value_of, s));
+			say(to, "%.*f", p->decimals, formula_value(&p->value, find_rule_value, s));
 		else
 			say_block(p->block, s, to);
 	}
@@ -299,7 +299,7 @@ static void say_lines(const struct written_case *c, struct scope *s, struct sayi
 static void estimate(const struct written_case *c, struct scope *s, struct rule_result *result)
 {
 	for (size_t i = 0; i < c->gain_count && result->gain == RULE_NO_GAIN; i++) {
-		double share = formula_value(&c->gains[i].share, value_of, s);
+		double share = formula_value(&c->gains[i].share, find_rule_value, s);
 
 		if (isnan(share))
 			continue;

@@ -37,7 +37,7 @@ void *rule_grow(void *items, size_t count, size_t size)
 	return grown;
 }
 
-static int set_text(struct rule_reader *r, char **field, struct text_piece value)
+static int set_rule_text(struct rule_reader *r, char **field, struct text_piece value)
 {
 	char *copy = text_copy(value);
 
@@ -62,7 +62,7 @@ static size_t count_names(const struct written_steps *steps)
 	return count;
 }
 
-static bool has_name(const struct written_steps *steps, struct text_piece name)
+static bool has_let_name(const struct written_steps *steps, struct text_piece name)
 {
 	for (size_t i = 0; i < steps->count; i++)
 		if (steps->items[i].deed == WRITTEN_LET && text_is(name, steps->items[i].name))
@@ -80,14 +80,14 @@ static int check_new_name(struct rule_reader *r, struct text_piece name)
 		len++;
 	if (!len || len < name.len || !isalpha((unsigned char)name.text[0]))
 		return rule_refuse(r, "a name has letters, digits and _, and begins with a letter");
-	if (has_name(&r->rule->steps, name) || (c && has_name(&c->steps, name)) || rule_find_list(r->rule, name) >= 0)
+	if (has_let_name(&r->rule->steps, name) || (c && has_let_name(&c->steps, name)) || rule_find_list(r->rule, name) >= 0)
 		return rule_refuse(r, "there is a '%.*s' already", (int)name.len, name.text);
 	if (count_names(&r->rule->steps) + (c ? count_names(&c->steps) : 0) >= WRITTEN_MOST_NAMES)
 		return rule_refuse(r, "there are more than %d names", WRITTEN_MOST_NAMES);
 	return 0;
 }
 
-static struct written_step *add_step(struct written_steps *steps, enum written_deed deed)
+static struct written_step *add_rule_step(struct written_steps *steps, enum written_deed deed)
 {
 	struct written_step *grown = rule_grow(steps->items, steps->count, sizeof(*grown));
 
@@ -110,12 +110,12 @@ static int read_step(struct rule_reader *r, struct written_steps *steps, struct 
 		result = rule_refuse(r, "what is handed on has a name that begins with rule__");
 	if (result < 0)
 		return result;
-	made = add_step(steps, which);
+	made = add_rule_step(steps, which);
 	if (!made)
 		return rule_no_memory(r);
 	if (which == WRITTEN_WHEN)
 		return rule_read_conditions(r, &made->conditions, value);
-	TRY(set_text(r, &made->name, name));
+	TRY(set_rule_text(r, &made->name, name));
 	return rule_read_formula(r, &made->value, value);
 }
 
@@ -146,7 +146,7 @@ static int begin_list(struct rule_reader *r, bool is_lines, struct text_piece na
 	r->list->is_lines = is_lines;
 	/* Where it is, and what warps wait for there. */
 	r->list->column_count = is_lines ? 2 : 0;
-	return set_text(r, &r->list->name, name);
+	return set_rule_text(r, &r->list->name, name);
 }
 
 /* Each TITLE, or each LIST: TITLE */
@@ -226,7 +226,7 @@ static int read_row(struct rule_reader *r, struct text_piece value)
 		more = text_split(value, '|', &column, &value);
 		if (count == WRITTEN_MOST_COLUMNS)
 			return rule_refuse(r, "a row has at most %d columns", WRITTEN_MOST_COLUMNS);
-		if (set_text(r, &grown->columns[count], more ? column : value) < 0)
+		if (set_rule_text(r, &grown->columns[count], more ? column : value) < 0)
 			return -ENOMEM;
 	}
 	if (list->row_count > 1 && count != list->column_count)
@@ -240,7 +240,7 @@ static int read_of_list(struct rule_reader *r, struct text_piece name, struct te
 	struct written_list *list = r->list;
 
 	if (list->is_lines && (text_is(name, "more") || text_is(name, "less")))
-		return set_text(r, text_is(name, "more") ? &list->more : &list->less, value);
+		return set_rule_text(r, text_is(name, "more") ? &list->more : &list->less, value);
 	if (!list->is_lines && text_is(name, "row"))
 		return read_row(r, value);
 	if (!list->is_lines && text_is(name, "value") && !list->value.count) {
@@ -252,7 +252,7 @@ static int read_of_list(struct rule_reader *r, struct text_piece name, struct te
 }
 
 /* A second line of text goes on with the first. */
-static int read_text(struct rule_reader *r, struct written_case *c, struct text_piece value)
+static int read_case_text(struct rule_reader *r, struct written_case *c, struct text_piece value)
 {
 	struct written_text *grown = rule_grow(c->lines, c->line_count, sizeof(*grown));
 
@@ -297,11 +297,11 @@ static int read_head(struct rule_reader *r, struct text_piece name, struct text_
 	struct written_rule *rule = r->rule;
 
 	if (text_is(name, "title"))
-		return set_text(r, &rule->title, value);
+		return set_rule_text(r, &rule->title, value);
 	if (text_is(name, "section"))
-		return set_text(r, &rule->section, value);
+		return set_rule_text(r, &rule->section, value);
 	if (text_is(name, "about"))
-		return set_text(r, &rule->about, value);
+		return set_rule_text(r, &rule->about, value);
 	if (text_is(name, "order"))
 		return read_order(r, value);
 	if (text_is(name, "say") && (text_is(value, "first") || text_is(value, "all"))) {
@@ -315,14 +315,14 @@ static int read_head(struct rule_reader *r, struct text_piece name, struct text_
 static int read_of_case(struct rule_reader *r, struct written_case *c, struct text_piece name, struct text_piece value)
 {
 	if (!c->is_verdict && text_is(name, "text"))
-		return read_text(r, c, value);
+		return read_case_text(r, c, value);
 	if (!c->is_verdict && text_is(name, "gain"))
 		return read_gain(r, c, value);
 	return rule_refuse(r,
 			   c->is_verdict ? "a verdict has 'let', 'set' and 'when'" : "a case has 'let', 'set', 'when', 'text' and 'gain'");
 }
 
-static int read_line(struct rule_reader *r, struct text_piece line)
+static int read_rule_line(struct rule_reader *r, struct text_piece line)
 {
 	struct written_case *c = last_case(r->rule);
 	struct text_piece name, value, deed, named;
@@ -377,7 +377,7 @@ int written_rule_parse(struct written_rule *ret, const char *path, const char *t
 	result = ret->id && ret->title && ret->section && ret->about ? 1 : rule_no_memory(&r);
 	while (result > 0) {
 		result = text_next_line(&r.lines, &line, err);
-		if (result > 0 && read_line(&r, line) < 0)
+		if (result > 0 && read_rule_line(&r, line) < 0)
 			result = -EINVAL;
 	}
 	if (result == 0 && !is_complete(ret))

@@ -16,7 +16,7 @@ int rule_find_list(const struct written_rule *rule, struct text_piece name)
 	return -1;
 }
 
-static bool is_one_of(const char *word, const char *const *words)
+static bool is_word_among(const char *word, const char *const *words)
 {
 	while (*words && strcmp(*words, word) != 0)
 		words++;
@@ -42,7 +42,7 @@ static int check_name(struct rule_reader *r, const char *name)
 	const char *dot = strchr(name, '.');
 	int list = dot ? rule_find_list(r->rule, (struct text_piece){ name, (size_t)(dot - name) }) : -1, result = 0;
 
-	if (list >= 0 && !is_one_of(dot + 1, r->rule->lists[list].is_lines ? of_lines : of_list))
+	if (list >= 0 && !is_word_among(dot + 1, r->rule->lists[list].is_lines ? of_lines : of_list))
 		return rule_refuse(r, "'%s': a list has .most, .least, .sum and .count, and lines .more, .less and .stall", name);
 	for (const char *at = strchr(name, '$'); result == 0 && at; at = strchr(at + 1, '$'))
 		result = check_column(r, at[1]);
@@ -103,7 +103,7 @@ int rule_read_conditions(struct rule_reader *r, struct written_conditions *ret, 
 	return result;
 }
 
-static struct written_piece *add_piece(struct written_text *text, enum written_kind kind)
+static struct written_piece *add_text_part(struct written_text *text, enum written_kind kind)
 {
 	struct written_piece *grown = rule_grow(text->pieces, text->count, sizeof(*grown));
 
@@ -116,7 +116,7 @@ static struct written_piece *add_piece(struct written_text *text, enum written_k
 
 static int add_words(struct rule_reader *r, struct written_text *text, const char *words, size_t len)
 {
-	struct written_piece *p = len ? add_piece(text, WRITTEN_WORDS) : NULL;
+	struct written_piece *p = len ? add_text_part(text, WRITTEN_WORDS) : NULL;
 
 	if (!len)
 		return 0;
@@ -125,9 +125,9 @@ static int add_words(struct rule_reader *r, struct written_text *text, const cha
 	return p && p->words ? 0 : rule_no_memory(r);
 }
 
-static int add_column(struct rule_reader *r, struct written_text *text, char digit)
+static int add_text_column(struct rule_reader *r, struct written_text *text, char digit)
 {
-	struct written_piece *p = check_column(r, digit) < 0 ? NULL : add_piece(text, WRITTEN_COLUMN);
+	struct written_piece *p = check_column(r, digit) < 0 ? NULL : add_text_part(text, WRITTEN_COLUMN);
 
 	if (!p)
 		return -EINVAL;
@@ -139,7 +139,7 @@ static int add_column(struct rule_reader *r, struct written_text *text, char dig
 static int add_value(struct rule_reader *r, struct written_text *text, struct text_piece inside)
 {
 	struct text_piece formula = inside, decimals;
-	struct written_piece *p = add_piece(text, WRITTEN_VALUE);
+	struct written_piece *p = add_text_part(text, WRITTEN_VALUE);
 
 	if (!p)
 		return rule_no_memory(r);
@@ -152,7 +152,7 @@ static int add_value(struct rule_reader *r, struct written_text *text, struct te
 	return rule_read_formula(r, &p->value, text_trim(formula));
 }
 
-static bool take_word(struct text_piece *text, const char *word)
+static bool take_rule_word(struct text_piece *text, const char *word)
 {
 	size_t len = strlen(word);
 
@@ -164,11 +164,11 @@ static bool take_word(struct text_piece *text, const char *word)
 
 static enum written_pick take_pick(struct text_piece *text)
 {
-	if (take_word(text, "each"))
+	if (take_rule_word(text, "each"))
 		return WRITTEN_EACH;
-	if (take_word(text, "largest"))
+	if (take_rule_word(text, "largest"))
 		return WRITTEN_LARGEST;
-	return take_word(text, "least") ? WRITTEN_LEAST : WRITTEN_NO_LIST;
+	return take_rule_word(text, "least") ? WRITTEN_LEAST : WRITTEN_NO_LIST;
 }
 
 /* each LIST when CONDITIONS, or one of both. */
@@ -192,7 +192,7 @@ static int read_block_head(struct rule_reader *r, struct written_block *block, s
 		if (!head.len)
 			return 0;
 	}
-	if (!take_word(&head, "when"))
+	if (!take_rule_word(&head, "when"))
 		return rule_refuse(r, "expected 'when' and conditions, then ': ' and text");
 	return rule_read_conditions(r, &block->conditions, head);
 }
@@ -203,7 +203,7 @@ static int add_block(struct rule_reader *r, struct written_text *text, struct te
 {
 	const struct written_list *row = r->row;
 	const char *colon = memmem(inside.text, inside.len, ": ", 2);
-	struct written_piece *p = add_piece(text, WRITTEN_BLOCK);
+	struct written_piece *p = add_text_part(text, WRITTEN_BLOCK);
 	struct written_block *block = p ? calloc(1, sizeof(*block)) : NULL;
 	size_t head;
 	int result;
@@ -223,7 +223,7 @@ static int add_block(struct rule_reader *r, struct written_text *text, struct te
 
 static bool is_block(struct text_piece inside)
 {
-	return take_pick(&inside) != WRITTEN_NO_LIST || take_word(&inside, "when");
+	return take_pick(&inside) != WRITTEN_NO_LIST || take_rule_word(&inside, "when");
 }
 
 /* The brace that closes the one at `open`, or NULL. */
@@ -272,7 +272,7 @@ static int read_pieces(struct rule_reader *r, struct written_text *ret, struct t
 		if (result < 0 || next == end)
 			break;
 		if (*next == '$') {
-			result = add_column(r, ret, next[1]);
+			result = add_text_column(r, ret, next[1]);
 			at = next + 2;
 		} else {
 			at = read_braces(r, ret, next, end, depth);

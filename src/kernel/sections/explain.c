@@ -178,7 +178,7 @@ static int put_metric(struct buf *out, const struct glossary *g, const struct se
 }
 
 /* The label of a row: its metric, or its formula's first. */
-static int put_row(struct buf *out, const struct glossary *g, const struct sections *sections, const char *name)
+static int put_explained_row(struct buf *out, const struct glossary *g, const struct sections *sections, const char *name)
 {
 	for (size_t i = 0; i < sections->count; i++) {
 		for (size_t k = 0; k < sections->items[i].block_count; k++) {
@@ -197,7 +197,7 @@ static int put_row(struct buf *out, const struct glossary *g, const struct secti
 	return 0;
 }
 
-static int unknown(const struct glossary *g, const struct sections *sections, const char *name, struct error *err)
+static int refuse_unknown_term(const struct glossary *g, const struct sections *sections, const char *name, struct error *err)
 {
 	struct nearest nearest;
 	char hint[160];
@@ -211,7 +211,7 @@ static int unknown(const struct glossary *g, const struct sections *sections, co
 	return error_set(err, ENOENT, "Nothing is known of '%s'.%s", name, nearest_hint(&nearest, "", hint, sizeof(hint)));
 }
 
-int explain(struct buf *out, const struct glossary *g, const struct sections *sections, const char *name, struct error *err)
+int explain_metric(struct buf *out, const struct glossary *g, const struct sections *sections, const char *name, struct error *err)
 {
 	char room[256];
 	const char *meant = glossary_meant(g, name, room, sizeof(room));
@@ -230,6 +230,6 @@ int explain(struct buf *out, const struct glossary *g, const struct sections *se
 	if (!found || meant)
 		found |= put_metric(out, g, sections, name);
 	if (!found)
-		found |= put_row(out, g, sections, name);
-	return found ? 0 : unknown(g, sections, name, err);
+		found |= put_explained_row(out, g, sections, name);
+	return found ? 0 : refuse_unknown_term(g, sections, name, err);
 }

@@ -13,7 +13,7 @@ struct tokens {
 	size_t count;
 };
 
-static void split(const char *text, size_t len, struct tokens *ret)
+static void split_base_tokens(const char *text, size_t len, struct tokens *ret)
 {
 	const char *end = text + len;
 	size_t piece;
@@ -76,7 +76,7 @@ bool explain_base(struct buf *out, const struct glossary *glossary, const char *
 
 	if (!name)
 		return false;
-	split(name + 2, len - (size_t)(name + 2 - base), &t);
+	split_base_tokens(name + 2, len - (size_t)(name + 2 - base), &t);
 	if (!t.count)
 		return false;
 	complete = put_first(out, glossary, &t, &at);

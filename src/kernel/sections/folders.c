@@ -63,7 +63,7 @@ static int add_section(void *context, const char *path)
 	return 0;
 }
 
-static int add_set(void *context, const char *path)
+static int add_set_file(void *context, const char *path)
 {
 	struct loading *l = context;
 	struct sections *all = l->sections;
@@ -149,7 +149,7 @@ int sections_load(struct sections *ret, const char *const *folders, size_t folde
 			break;
 		}
 		if (r >= 0)
-			r = text_each_file(folders[i], ".set", add_set, &l);
+			r = text_each_file(folders[i], ".set", add_set_file, &l);
 		if (r >= 0)
 			r = text_each_file(folders[i], ".rule", add_rule, &l);
 	}

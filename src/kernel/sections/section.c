@@ -30,12 +30,12 @@ struct reader {
 	size_t rows;
 };
 
-static int refuse(struct reader *r, const char *what)
+static int refuse_section_line(struct reader *r, const char *what)
 {
 	return text_refuse(&r->lines, r->err, what);
 }
 
-static int no_memory(struct error *err)
+static int fail_section_memory(struct error *err)
 {
 	return error_set(err, ENOMEM, "Not enough memory");
 }
@@ -100,21 +100,21 @@ int cc_fits(const struct cc_set *set, unsigned cc)
 	return set->count == 0;
 }
 
-static int set_text(char **field, struct text_piece value, struct error *err)
+static int set_section_text(char **field, struct text_piece value, struct error *err)
 {
 	free(*field);
 	*field = text_copy(value);
-	return *field ? 0 : no_memory(err);
+	return *field ? 0 : fail_section_memory(err);
 }
 
 /* One more line of a text that goes on. */
-static int add_text(char **field, struct text_piece value, struct error *err)
+static int add_section_text(char **field, struct text_piece value, struct error *err)
 {
 	size_t len = strlen(*field);
 	char *grown = realloc(*field, len + value.len + 2);
 
 	if (!grown)
-		return no_memory(err);
+		return fail_section_memory(err);
 	if (len)
 		grown[len++] = ' ';
 	memcpy(grown + len, value.text, value.len);
@@ -128,10 +128,10 @@ static int add_word(char ***list, size_t *count, struct text_piece word, struct 
 	char **grown = realloc(*list, (*count + 1) * sizeof(*grown));
 
 	if (!grown)
-		return no_memory(err);
+		return fail_section_memory(err);
 	*list = grown;
 	grown[*count] = text_copy(word);
-	return grown[*count] ? (int)(++*count, 0) : no_memory(err);
+	return grown[*count] ? (int)(++*count, 0) : fail_section_memory(err);
 }
 
 static int add_words(char ***list, size_t *count, struct text_piece value, struct error *err)
@@ -166,18 +166,18 @@ static int read_head(struct reader *r, struct text_piece name, struct text_piece
 	struct section *s = r->section;
 
 	if (text_is(name, "title"))
-		return set_text(&s->title, value, r->err);
+		return set_section_text(&s->title, value, r->err);
 	if (text_is(name, "about"))
-		return add_text(&s->about, value, r->err);
+		return add_section_text(&s->about, value, r->err);
 	if (text_is(name, "sets"))
 		return add_words(&s->sets, &s->set_count, value, r->err);
 	if (text_is(name, "order"))
-		return read_order(value, &s->order) < 0 ? refuse(r, "the order is a number of up to six digits") : 0;
+		return read_order(value, &s->order) < 0 ? refuse_section_line(r, "the order is a number of up to six digits") : 0;
 	if (text_is(name, "cc"))
 		return cc_parse(&s->cc, value.text, value.len) < 0 ?
-			       refuse(r, "compute capabilities are written 9.0, 9.0- or 8.0-8.9,10.0") :
+			       refuse_section_line(r, "compute capabilities are written 9.0, 9.0- or 8.0-8.9,10.0") :
 			       0;
-	return refuse(r, "before the first [block] there are title, about, sets, order and cc");
+	return refuse_section_line(r, "before the first [block] there are title, about, sets, order and cc");
 }
 
 static int begin_block(struct reader *r, struct text_piece heading)
@@ -187,58 +187,59 @@ static int begin_block(struct reader *r, struct text_piece heading)
 	unsigned kind = 0;
 
 	if (heading.len < 2 || heading.text[heading.len - 1] != ']')
-		return refuse(r, "a heading ends with ]");
+		return refuse_section_line(r, "a heading ends with ]");
 	word = text_trim((struct text_piece){ heading.text + 1, heading.len - 2 });
 	text_split(word, ' ', &word, &title);
 	while (kind < BLOCK_KINDS && !text_is(word, kinds[kind].word))
 		kind++;
 	if (kind == BLOCK_KINDS)
-		return refuse(r, "blocks are rows, details, collect, bars, table, breakdown, roofline, timeline, graph, curves and source");
+		return refuse_section_line(
+			r, "blocks are rows, details, collect, bars, table, breakdown, roofline, timeline, graph, curves and source");
 	if (kinds[kind].titled != (title.len > 0))
-		return refuse(r, kinds[kind].titled ? "this block needs a title" : "this block has no title");
+		return refuse_section_line(r, kinds[kind].titled ? "this block needs a title" : "this block has no title");
 	if (!LIST_ROOM(s->blocks, s->block_count))
-		return no_memory(r->err);
+		return fail_section_memory(r->err);
 	s->blocks[s->block_count] = (struct section_block){ .kind = kind, .title = text_copy(title), .group = strdup("") };
 	s->block_count++;
-	return s->blocks[s->block_count - 1].title && s->blocks[s->block_count - 1].group ? 0 : no_memory(r->err);
+	return s->blocks[s->block_count - 1].title && s->blocks[s->block_count - 1].group ? 0 : fail_section_memory(r->err);
 }
 
-static int add_column(struct reader *r, struct section_block *b, struct text_piece text)
+static int add_section_column(struct reader *r, struct section_block *b, struct text_piece text)
 {
 	struct text_piece unit = text_take_unit(&text);
 
 	if (b->column_count == MAX_CELLS)
-		return refuse(r, "there are too many columns");
+		return refuse_section_line(r, "there are too many columns");
 	if (!LIST_ROOM(b->columns, b->column_count))
-		return no_memory(r->err);
+		return fail_section_memory(r->err);
 	b->columns[b->column_count] = (struct section_column){ text_copy(text), text_copy(unit) };
 	b->column_count++;
-	return b->columns[b->column_count - 1].title && b->columns[b->column_count - 1].unit ? 0 : no_memory(r->err);
+	return b->columns[b->column_count - 1].title && b->columns[b->column_count - 1].unit ? 0 : fail_section_memory(r->err);
 }
 
-static int read_columns(struct reader *r, struct section_block *b, struct text_piece value)
+static int read_section_columns(struct reader *r, struct section_block *b, struct text_piece value)
 {
 	struct text_piece column;
 	int result = 0;
 
 	if (b->kind != BLOCK_TABLE || b->column_count || b->row_count)
-		return refuse(r, "only a table has columns, once and before its rows");
+		return refuse_section_line(r, "only a table has columns, once and before its rows");
 	while (result == 0 && text_split(value, '|', &column, &value))
-		result = add_column(r, b, column);
-	return result == 0 ? add_column(r, b, value) : result;
+		result = add_section_column(r, b, column);
+	return result == 0 ? add_section_column(r, b, value) : result;
 }
 
-static int add_cell(struct reader *r, struct section_row *row, struct text_piece text)
+static int add_section_cell(struct reader *r, struct section_row *row, struct text_piece text)
 {
 	char why[160];
 
 	if (row->cell_count == MAX_CELLS)
-		return refuse(r, "there are too many cells");
+		return refuse_section_line(r, "there are too many cells");
 	if (!LIST_ROOM(row->cells, row->cell_count))
-		return no_memory(r->err);
+		return fail_section_memory(r->err);
 	row->cells[row->cell_count] = (struct formula){ NULL, 0 };
 	if (!text_is(text, "-") && formula_parse(&row->cells[row->cell_count], text.text, text.len, why, sizeof(why)) < 0)
-		return refuse(r, why);
+		return refuse_section_line(r, why);
 	row->cell_count++;
 	return 0;
 }
@@ -246,14 +247,14 @@ static int add_cell(struct reader *r, struct section_row *row, struct text_piece
 static int check_cells(struct reader *r, const struct section_block *b, const struct section_row *row)
 {
 	if (b->kind == BLOCK_TABLE && row->cell_count != b->column_count)
-		return refuse(r, b->column_count ? "a row has as many cells as the table has columns" :
-						   "a table needs columns before its rows");
+		return refuse_section_line(r, b->column_count ? "a row has as many cells as the table has columns" :
+								"a table needs columns before its rows");
 	if (b->kind == BLOCK_ROOFLINE && row->cell_count != 2)
-		return refuse(r, "a line of a roofline is peak | achieved");
+		return refuse_section_line(r, "a line of a roofline is peak | achieved");
 	if (b->kind == BLOCK_ROOFLINE && strncmp(row->label, "work ", 5) != 0 && strncmp(row->label, "traffic ", 8) != 0)
-		return refuse(r, "a line of a roofline begins with work or traffic");
+		return refuse_section_line(r, "a line of a roofline begins with work or traffic");
 	if (b->kind != BLOCK_TABLE && b->kind != BLOCK_ROOFLINE && row->cell_count != 1)
-		return refuse(r, "only a table has several cells");
+		return refuse_section_line(r, "only a table has several cells");
 	return 0;
 }
 
@@ -266,38 +267,38 @@ static int fill_row(struct reader *r, const struct section_block *b, struct sect
 	row->label = text_copy(label);
 	row->unit = text_copy(unit);
 	if (!row->label || !row->unit)
-		return no_memory(r->err);
+		return fail_section_memory(r->err);
 	while (result == 0 && text_split(value, '|', &cell, &value))
-		result = add_cell(r, row, cell);
+		result = add_section_cell(r, row, cell);
 	if (result == 0)
-		result = add_cell(r, row, value);
+		result = add_section_cell(r, row, value);
 	return result == 0 ? check_cells(r, b, row) : result;
 }
 
-static int add_row(struct reader *r, struct section_block *b, struct text_piece label, struct text_piece value)
+static int add_section_label_row(struct reader *r, struct section_block *b, struct text_piece label, struct text_piece value)
 {
 	struct cc_set cc = { 0 };
 	struct text_piece range;
 
 	if (label.len && label.text[0] == '@') {
 		if (!text_split(label, ' ', &range, &label) || cc_parse(&cc, range.text + 1, range.len - 1) < 0)
-			return refuse(r, "compute capabilities are written @9.0, @9.0- or @8.0-8.9 before the name");
+			return refuse_section_line(r, "compute capabilities are written @9.0, @9.0- or @8.0-8.9 before the name");
 	}
 	/* "\\# SMs": no comment. */
 	if (label.len && label.text[0] == '\\')
 		label = (struct text_piece){ label.text + 1, label.len - 1 };
 	if (!label.len)
-		return refuse(r, "a row needs a name");
+		return refuse_section_line(r, "a row needs a name");
 	if (r->rows++ == MAX_ROWS)
-		return refuse(r, "there are too many rows");
+		return refuse_section_line(r, "there are too many rows");
 	if (!LIST_ROOM(b->rows, b->row_count))
-		return no_memory(r->err);
+		return fail_section_memory(r->err);
 	b->rows[b->row_count] = (struct section_row){ .cc = cc, .line = r->lines.number };
 	return fill_row(r, b, &b->rows[b->row_count++], label, value);
 }
 
 /* "a.{sum,avg}{,.per_second}" stands for every way of taking one of each list: a row each. */
-static int add_rows(struct reader *r, struct section_block *b, struct text_piece label, struct text_piece value)
+static int add_expanded_rows(struct reader *r, struct section_block *b, struct text_piece label, struct text_piece value)
 {
 	const char *open = memchr(value.text, '{', value.len), *close;
 	struct text_piece list, word;
@@ -306,10 +307,10 @@ static int add_rows(struct reader *r, struct section_block *b, struct text_piece
 	int result = 0, len;
 
 	if (!open || b->kind != BLOCK_COLLECT)
-		return add_row(r, b, label, value);
+		return add_section_label_row(r, b, label, value);
 	close = memchr(open, '}', value.len - (size_t)(open - value.text));
 	if (!close)
-		return refuse(r, "'{' has no '}'");
+		return refuse_section_line(r, "'{' has no '}'");
 	list = (struct text_piece){ open + 1, (size_t)(close - open) - 1 };
 	while (more && result == 0) {
 		more = text_split(list, ',', &word, &list);
@@ -318,13 +319,13 @@ static int add_rows(struct reader *r, struct section_block *b, struct text_piece
 		len = snprintf(whole, sizeof(whole), "%.*s%.*s%.*s", (int)(open - value.text), value.text, (int)word.len, word.text,
 			       (int)(value.text + value.len - close) - 1, close + 1);
 		if (len < 0 || (size_t)len >= sizeof(whole))
-			return refuse(r, "the name is too long");
-		result = add_rows(r, b, label, (struct text_piece){ whole, (size_t)len });
+			return refuse_section_line(r, "the name is too long");
+		result = add_expanded_rows(r, b, label, (struct text_piece){ whole, (size_t)len });
 	}
 	return result;
 }
 
-static int read_line(struct reader *r, struct text_piece line)
+static int read_section_line(struct reader *r, struct text_piece line)
 {
 	struct section *s = r->section;
 	struct section_block *b = s->block_count ? &s->blocks[s->block_count - 1] : NULL;
@@ -333,18 +334,18 @@ static int read_line(struct reader *r, struct text_piece line)
 	if (line.text[0] == '[')
 		return begin_block(r, line);
 	if (!text_split(line, '=', &name, &value))
-		return refuse(r, "expected 'name = value'");
+		return refuse_section_line(r, "expected 'name = value'");
 	if (!b)
 		return read_head(r, name, value);
 	if (text_is(name, "group"))
-		return set_text(&b->group, value, r->err);
+		return set_section_text(&b->group, value, r->err);
 	if (text_is(name, "columns"))
-		return read_columns(r, b, value);
+		return read_section_columns(r, b, value);
 	if (text_is(name, "cc"))
 		return cc_parse(&b->cc, value.text, value.len) < 0 ?
-			       refuse(r, "compute capabilities are written 9.0, 9.0- or 8.0-8.9,10.0") :
+			       refuse_section_line(r, "compute capabilities are written 9.0, 9.0- or 8.0-8.9,10.0") :
 			       0;
-	return add_rows(r, b, name, value);
+	return add_expanded_rows(r, b, name, value);
 }
 
 int section_parse(struct section *ret, const char *path, const char *text, size_t size, struct error *err)
@@ -356,10 +357,10 @@ int section_parse(struct section *ret, const char *path, const char *text, size_
 	*ret = (struct section){
 		.id = text_file_name(path), .path = strdup(path), .title = strdup(""), .about = strdup(""), .order = 1000
 	};
-	result = ret->id && ret->path && ret->title && ret->about ? 1 : no_memory(err);
+	result = ret->id && ret->path && ret->title && ret->about ? 1 : fail_section_memory(err);
 	while (result > 0) {
 		result = text_next_line(&r.lines, &line, err);
-		if (result > 0 && read_line(&r, line) < 0)
+		if (result > 0 && read_section_line(&r, line) < 0)
 			result = -EINVAL;
 	}
 	if (result == 0 && (!ret->title[0] || !ret->block_count))
@@ -415,7 +416,7 @@ static int read_set_line(struct section_set *set, struct text_lines *lines, stru
 	if (!text_split(line, '=', &name, &value))
 		return text_refuse(lines, err, "expected 'name = value'");
 	if (text_is(name, "about"))
-		return add_text(&set->about, value, err);
+		return add_section_text(&set->about, value, err);
 	if (text_is(name, "alias"))
 		return add_words(&set->aliases, &set->alias_count, value, err);
 	if (text_is(name, "order"))
@@ -430,7 +431,7 @@ int section_set_parse(struct section_set *ret, const char *path, const char *tex
 	int result;
 
 	*ret = (struct section_set){ .name = text_file_name(path), .about = strdup(""), .order = 1000 };
-	result = ret->name && ret->about ? 1 : no_memory(err);
+	result = ret->name && ret->about ? 1 : fail_section_memory(err);
 	while (result > 0) {
 		result = text_next_line(&lines, &line, err);
 		if (result > 0 && read_set_line(ret, &lines, line, err) < 0)

@@ -84,7 +84,7 @@ static const char *ptx_line(const struct source_book *b, const struct source_ite
 	return at;
 }
 
-static char *key_of(const struct naming *n, const struct source_book *b, const struct source_item *item)
+static char *make_item_key(const struct naming *n, const struct source_book *b, const struct source_item *item)
 {
 	const char *text = NULL, *function = n->is_instruction ? item->function : "";
 	char key[MOST_KEY], pc[16] = "";
@@ -110,7 +110,7 @@ static char *key_of(const struct naming *n, const struct source_book *b, const s
 	return strdup(key);
 }
 
-static int by_key(const void *a, const void *b)
+static int compare_known_keys(const void *a, const void *b)
 {
 	const struct known *x = a, *y = b;
 	int order = strcmp(x->key, y->key);
@@ -118,7 +118,7 @@ static int by_key(const void *a, const void *b)
 	return order ? order : (x->item > y->item) - (x->item < y->item);
 }
 
-static void release(struct known *all, size_t count)
+static void release_known_items(struct known *all, size_t count)
 {
 	for (size_t i = 0; all && i < count; i++)
 		free(all[i].key);
@@ -135,14 +135,14 @@ static struct known *sorted(const struct kernel_source *s, const struct naming *
 
 		if (n->is_instruction)
 			item.inlined = "";
-		all[i] = (struct known){ key_of(n, s->book, &item), i };
+		all[i] = (struct known){ make_item_key(n, s->book, &item), i };
 		if (all[i].key)
 			continue;
-		release(all, i);
+		release_known_items(all, i);
 		return NULL;
 	}
 	if (all)
-		sort_items(all, s->count, sizeof(*all), by_key);
+		sort_items(all, s->count, sizeof(*all), compare_known_keys);
 	return all;
 }
 
@@ -163,8 +163,8 @@ static int match(struct kernel_source *now, const struct kernel_source *before, 
 		i += order <= 0;
 		k += order >= 0;
 	}
-	release(a, now->count);
-	release(b, before->count);
+	release_known_items(a, now->count);
+	release_known_items(b, before->count);
 	return a && b ? 0 : -ENOMEM;
 }
 

@@ -18,7 +18,7 @@
 #define MOST_INLINED 64u             /* calls in each other */
 
 /* Texts lie in the cubin itself, and are kept once for many instructions. */
-static int add_place(struct source_book *b, struct source_fact *fact, const struct cubin *cubin, const struct cubin_function *f)
+static int add_cubin_lines(struct source_book *b, struct source_fact *fact, const struct cubin *cubin, const struct cubin_function *f)
 {
 	struct cubin_place places[MOST_INLINED], ptx;
 	size_t count = cubin_places(cubin, f, fact->pc, places, MOST_INLINED);
@@ -45,7 +45,7 @@ static int add_facts(struct source_book *b, int64_t code, const char *name, cons
 		fact->code = code;
 		fact->function = name;
 		fact->pc = (uint32_t)pc;
-		r = add_place(b, fact, cubin, f);
+		r = add_cubin_lines(b, fact, cubin, f);
 	}
 	return r;
 }
@@ -74,7 +74,7 @@ struct texts {
 	int64_t code;
 };
 
-static int take_text(void *context, const char *function, uint32_t pc, const char *text)
+static int take_sass_text(void *context, const char *function, uint32_t pc, const char *text)
 {
 	const struct texts *t = context;
 	struct source_fact *fact = source_find_fact(t->book, t->code, function, pc);
@@ -131,7 +131,8 @@ static int make_code(struct source_book *b, const struct source_code *code, stru
 		r = add_code(b, code, cubin, symbols, &count);
 	cubin_close(cubin);
 	source_sort_facts(b);
-	if (r >= 0 && count && *m->program && disassemble(m->program, code->image, code->size, symbols, count, take_text, &texts, &err) < 0)
+	if (r >= 0 && count && *m->program &&
+	    disassemble(m->program, code->image, code->size, symbols, count, take_sass_text, &texts, &err) < 0)
 		snprintf(m->note, m->note_size, "%s", err.text);
 	free(symbols);
 	return r;

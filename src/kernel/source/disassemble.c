@@ -128,7 +128,7 @@ static int64_t milliseconds(void)
 }
 
 /* Whole lines as they come; one that is too long is left out. */
-static int read_lines(int fd, disassembled_fn take, void *context)
+static int read_disassembly_lines(int fd, disassembled_fn take, void *context)
 {
 	struct disassembly *d = calloc(1, sizeof(*d));
 	char *buffer = malloc(LINE_SIZE), *end;
@@ -172,7 +172,7 @@ static void run_child(const char *program, const char *list, const char *path, i
 	_exit(127);
 }
 
-static int run(const char *program, const char *list, const char *path, disassembled_fn take, void *context, struct error *err)
+static int run_disassembler(const char *program, const char *list, const char *path, disassembled_fn take, void *context, struct error *err)
 {
 	int ends[2], status = 0, r;
 	pid_t child;
@@ -187,7 +187,7 @@ static int run(const char *program, const char *list, const char *path, disassem
 		close(ends[0]);
 		return error_set_errno(err, errno, "%s cannot be run", program);
 	}
-	r = read_lines(ends[0], take, context);
+	r = read_disassembly_lines(ends[0], take, context);
 	close(ends[0]);
 	if (r < 0)
 		kill(child, SIGKILL);
@@ -235,7 +235,7 @@ int disassemble(const char *program, const void *image, size_t size, const uint3
 		end += sprintf(end, "%s%u", i ? "," : "", symbols[i]);
 	r = write_image(path, sizeof(path), image, size, err);
 	if (r >= 0) {
-		r = run(program, list, path, take, context, err);
+		r = run_disassembler(program, list, path, take, context, err);
 		unlink(path);
 	}
 	free(list);

@@ -16,7 +16,7 @@
 
 #define MOST_FILE (4ll << 20)
 
-static struct source_file *file_of(const struct source_book *b, int64_t code, const char *name)
+static struct source_file *find_source_file(const struct source_book *b, int64_t code, const char *name)
 {
 	for (size_t i = 0; i < b->file_count; i++)
 		if (b->files[i].code == code && strcmp(b->files[i].name, name) == 0)
@@ -24,7 +24,7 @@ static struct source_file *file_of(const struct source_book *b, int64_t code, co
 	return NULL;
 }
 
-static char *read_file(const char *path, size_t *size)
+static char *read_source_file(const char *path, size_t *size)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	struct stat status;
@@ -51,7 +51,7 @@ static char *look_below(const char *folder, const char *name, size_t *size)
 	for (const char *below = name; below && !text; below = strchr(below, '/')) {
 		below += strspn(below, "/");
 		if ((size_t)snprintf(path, sizeof(path), "%s/%s", folder, below) < sizeof(path))
-			text = read_file(path, size);
+			text = read_source_file(path, size);
 	}
 	return text;
 }
@@ -62,9 +62,9 @@ static char *look_for(const char *name, const struct source_search *search, size
 
 	for (size_t i = 0; i < search->file_count && !text; i++)
 		if (strcmp(path_name(search->files[i]), path_name(name)) == 0)
-			text = read_file(search->files[i], size);
+			text = read_source_file(search->files[i], size);
 	if (!text)
-		text = read_file(name, size);
+		text = read_source_file(name, size);
 	for (size_t i = 0; i < search->folder_count && !text; i++)
 		text = look_below(search->folders[i], name, size);
 	return text;
@@ -73,7 +73,7 @@ static char *look_for(const char *name, const struct source_search *search, size
 /* Its name must live as long as the book; of one that is there without text, the text. */
 static int add_file(struct source_book *b, int64_t code, const char *name, const char *text)
 {
-	struct source_file *f = file_of(b, code, name);
+	struct source_file *f = find_source_file(b, code, name);
 	const char *kept = text ? source_keep(b, text) : NULL;
 
 	if (text && !kept)
@@ -101,7 +101,7 @@ static bool is_source(const char *name)
 
 static int need_file(struct source_book *b, const char *name, const struct source_search *search)
 {
-	const struct source_file *f = file_of(b, 0, name);
+	const struct source_file *f = find_source_file(b, 0, name);
 	size_t size = 0;
 	char *text;
 	int r;
@@ -112,7 +112,7 @@ static int need_file(struct source_book *b, const char *name, const struct sourc
 	r = add_file(b, 0, name, text);
 	free(text);
 	if (r >= 0)
-		file_of(b, 0, name)->was_looked_for = true;
+		find_source_file(b, 0, name)->was_looked_for = true;
 	return r;
 }
 
@@ -128,7 +128,8 @@ static int need_call_files(struct source_book *b, const char *inlined, const str
 		if ((size_t)call.file_len >= sizeof(path))
 			continue;
 		snprintf(path, sizeof(path), "%.*s", call.file_len, call.file);
-		if ((file_of(b, 0, path) && file_of(b, 0, path)->was_looked_for) || (search->only_source && !is_source(path)))
+		if ((find_source_file(b, 0, path) && find_source_file(b, 0, path)->was_looked_for) ||
+		    (search->only_source && !is_source(path)))
 			continue;
 		name = source_keep_once(b, path);
 		r = name ? need_file(b, name, search) : -ENOMEM;
@@ -154,7 +155,7 @@ int source_book_read_files(struct source_book *b, const struct source_search *se
 
 const char *source_book_line(const struct source_book *b, const char *file, uint32_t line, size_t *ret_len)
 {
-	const struct source_file *f = file_of(b, 0, file);
+	const struct source_file *f = find_source_file(b, 0, file);
 	const char *at = f ? f->text : NULL, *end = at ? at + f->size : NULL, *next;
 
 	for (uint32_t i = 1; at && i < line; i++) {
@@ -168,7 +169,7 @@ const char *source_book_line(const struct source_book *b, const char *file, uint
 	return at;
 }
 
-static const struct source_code *code_of(const struct source_book *b, int64_t id)
+static const struct source_code *find_source_code(const struct source_book *b, int64_t id)
 {
 	for (size_t i = 0; i < b->code_count; i++)
 		if (b->codes[i].id == id)
@@ -186,9 +187,9 @@ int source_book_read_ptx(struct source_book *b)
 	for (size_t i = 0; i < b->fact_count && r >= 0; i++) {
 		const struct source_fact *f = &b->facts[i];
 
-		if (!f->ptx_line || file_of(b, f->code, f->ptx))
+		if (!f->ptx_line || find_source_file(b, f->code, f->ptx))
 			continue;
-		code = code_of(b, f->code);
+		code = find_source_code(b, f->code);
 		text = code && code->image ? source_ptx_text(code->image, code->size, f->ptx, &size) : NULL;
 		r = add_file(b, f->code, f->ptx, text);
 		free(text);
@@ -206,7 +207,7 @@ bool source_book_has_ptx(const struct source_book *b)
 
 const struct source_file *source_book_ptx(const struct source_book *b, int64_t code, const char *name)
 {
-	const struct source_file *f = file_of(b, code, name);
+	const struct source_file *f = find_source_file(b, code, name);
 
 	return f && f->text ? f : NULL;
 }

@@ -10,7 +10,7 @@
 
 #define MOST_TEXT 65536u
 
-static void write_call(FILE *to, const struct cubin_place *callee, const struct cubin_place *at)
+static void write_inlined_call(FILE *to, const struct cubin_place *callee, const struct cubin_place *at)
 {
 	bool is_plain = !strpbrk(at->file, "\t\n");
 
@@ -27,7 +27,7 @@ static int take_calls(struct source_book *b, struct source_fact *fact, const str
 	if (!to)
 		return -ENOMEM;
 	for (size_t i = 0; i + 1 < count; i++)
-		write_call(to, &places[i], &places[i + 1]);
+		write_inlined_call(to, &places[i], &places[i + 1]);
 	if (fclose(to) == 0 && text && size <= MOST_TEXT)
 		fact->inlined = source_keep_once(b, text);
 	free(text);

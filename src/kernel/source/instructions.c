@@ -130,7 +130,7 @@ static size_t function_end(const struct source_book *b, size_t at)
 	return at;
 }
 
-static bool is_wanted(const struct loader *l, int64_t result)
+static bool is_result_wanted(const struct loader *l, int64_t result)
 {
 	for (size_t i = 0; i < l->result_count; i++)
 		if (l->results[i] == result)
@@ -159,7 +159,7 @@ static int take_count(void *context, const int64_t *v, uint32_t present)
 	struct source_book *b = l->book;
 	int metric;
 
-	if (!is_wanted(l, v[COLUMN_KERNEL_SOURCE_RESULT]))
+	if (!is_result_wanted(l, v[COLUMN_KERNEL_SOURCE_RESULT]))
 		return 0;
 	metric = metric_of(b, row_text(l->report, v, present, COLUMN_KERNEL_SOURCE_METRIC));
 	if (metric < 0 || b->count_count >= MOST_COUNTS || v[COLUMN_KERNEL_SOURCE_PC] < 0 || v[COLUMN_KERNEL_SOURCE_PC] > UINT32_MAX)
@@ -213,7 +213,7 @@ static int take_file(void *context, const int64_t *v, uint32_t present)
 	return 0;
 }
 
-static int load(struct loader *l)
+static int load_source_tables(struct loader *l)
 {
 	int r = report_each_row(l->report, TABLE_KERNEL_CODE, COLUMN_KERNEL_CODE_IMAGE + 1, take_code, l);
 
@@ -228,13 +228,13 @@ static int load(struct loader *l)
 	return r;
 }
 
-static int load_book(struct loader *l, struct error *err)
+static int load_source_book(struct loader *l, struct error *err)
 {
 	struct source_book *b = l->book;
 	int r;
 
 	*b = (struct source_book){ 0 };
-	r = load(l);
+	r = load_source_tables(l);
 	if (r < 0) {
 		source_book_release(b);
 		return error_set_errno(err, -r, "The instructions of the report cannot be read");
@@ -246,12 +246,12 @@ static int load_book(struct loader *l, struct error *err)
 
 int source_book_load_results(struct source_book *ret, struct report *report, const int64_t *results, size_t count, struct error *err)
 {
-	return load_book(&(struct loader){ .book = ret, .report = report, .results = results, .result_count = count }, err);
+	return load_source_book(&(struct loader){ .book = ret, .report = report, .results = results, .result_count = count }, err);
 }
 
 int source_book_load(struct source_book *ret, struct report *report, char *note, size_t note_size, struct error *err)
 {
-	int r = load_book(&(struct loader){ .book = ret, .report = report }, err);
+	int r = load_source_book(&(struct loader){ .book = ret, .report = report }, err);
 
 	if (note)
 		note[0] = '\0';
@@ -302,7 +302,7 @@ static bool same_function(const struct source_fact *f, int64_t code, const char 
 }
 
 /* How many instructions: all of a function that are known, and those that were seen without being known. */
-static int add_item(struct kernel_source *s, int64_t code, const char *function, uint32_t pc, const struct source_fact *f)
+static int add_source_item(struct kernel_source *s, int64_t code, const char *function, uint32_t pc, const struct source_fact *f)
 {
 	if (!LIST_ROOM(s->items, s->count))
 		return -ENOMEM;
@@ -327,10 +327,10 @@ static int add_function(struct kernel_source *s, const struct source_book *b, si
 		if (known && (first >= end || f->pc <= b->counts[first].pc)) {
 			while (first < end && b->counts[first].pc == f->pc)
 				first++;
-			r = add_item(s, c->code, c->function, f->pc, f);
+			r = add_source_item(s, c->code, c->function, f->pc, f);
 			f++;
 		} else {
-			r = add_item(s, c->code, c->function, b->counts[first].pc, NULL);
+			r = add_source_item(s, c->code, c->function, b->counts[first].pc, NULL);
 			first = next_place(b, first);
 		}
 	}
@@ -394,7 +394,7 @@ struct keyed {
 	int64_t code;
 };
 
-static int by_key(const void *a, const void *b)
+static int compare_source_keys(const void *a, const void *b)
 {
 	const struct keyed *x = a, *y = b;
 	int order = x->code == y->code ? strcmp(x->file, y->file) : x->code < y->code ? -1 : 1;
@@ -406,7 +406,7 @@ static int by_key(const void *a, const void *b)
 	return strcmp(x->inlined, y->inlined);
 }
 
-static struct keyed key_of(const struct source_item *i, enum source_key key)
+static struct keyed make_line_key(const struct source_item *i, enum source_key key)
 {
 	const struct source_fact *f = i->fact;
 
@@ -421,7 +421,7 @@ static struct keyed key_of(const struct source_item *i, enum source_key key)
 
 static int add_keyed(struct kernel_source *s, const struct keyed *k)
 {
-	TRY(add_item(s, k->code, k->item->function, 0, NULL));
+	TRY(add_source_item(s, k->code, k->item->function, 0, NULL));
 	s->items[s->count - 1].file = k->file;
 	s->items[s->count - 1].line = k->line;
 	s->items[s->count - 1].inlined = k->inlined;
@@ -436,18 +436,18 @@ int kernel_source_lines(struct kernel_source *ret, const struct kernel_source *f
 
 	*ret = (struct kernel_source){ .book = from->book };
 	for (size_t i = 0; r >= 0 && i < from->count; i++) {
-		order[count] = key_of(&from->items[i], key);
+		order[count] = make_line_key(&from->items[i], key);
 		count += order[count].line != 0;
 	}
 	if (count)
-		qsort(order, count, sizeof(*order), by_key);
+		qsort(order, count, sizeof(*order), compare_source_keys);
 	for (size_t i = 0; r >= 0 && i < count; i++)
-		if (!i || by_key(&order[i - 1], &order[i]) != 0)
+		if (!i || compare_source_keys(&order[i - 1], &order[i]) != 0)
 			r = add_keyed(ret, &order[i]);
 	if (r >= 0)
 		r = give_values(ret);
 	for (size_t i = 0, line = 0; r >= 0 && i < count; i++) {
-		line += i && by_key(&order[i - 1], &order[i]) != 0;
+		line += i && compare_source_keys(&order[i - 1], &order[i]) != 0;
 		for (size_t m = 0; m < metrics; m++)
 			ret->items[line].values[m] += order[i].item->values[m];
 	}

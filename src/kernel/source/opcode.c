@@ -39,7 +39,7 @@ static const char unimportant[] =
 	" CONSTANT STRONG WEAK MMIO CTA SM GPU SYS VC PRIVATE EF EL EN EU LU NA BYPASS LTC64B LTC128B LTC256B ZFILL SPT "
 	"FTZ FMZ DNZ SAT RN RZ RM RP RN4 ";
 
-static bool is_listed(const char *names, const char *name, size_t len)
+static bool is_opcode_in(const char *names, const char *name, size_t len)
 {
 	const char *at = names, *end;
 
@@ -72,7 +72,7 @@ void opcode_name(const char *sass, enum opcode_form form, char ret[OPCODE_MAX])
 	while (form == OPCODE_SELECTIVE && len < all) {
 		size_t next = 1 + strcspn(sass + len + 1, ". ,;"), have = strlen(ret);
 
-		if (!is_listed(unimportant, sass + len + 1, next - 1))
+		if (!is_opcode_in(unimportant, sass + len + 1, next - 1))
 			snprintf(ret + have, OPCODE_MAX - have, "%.*s", (int)next, sass + len);
 		len += next;
 	}
@@ -81,7 +81,7 @@ void opcode_name(const char *sass, enum opcode_form form, char ret[OPCODE_MAX])
 const char *opcode_category(const char *name)
 {
 	for (size_t i = 0; i < COUNT_OF(categories); i++)
-		if (is_listed(categories[i].names, name, strlen(name)))
+		if (is_opcode_in(categories[i].names, name, strlen(name)))
 			return categories[i].category;
 	return "Other";
 }

@@ -77,7 +77,7 @@ static void add_to(struct breakdown *b, const char *name, int64_t executed)
 	b->all += executed;
 }
 
-static void add(struct sums *s, const char *counts, const char *sass, int64_t executed)
+static void add_opcode_counts(struct sums *s, const char *counts, const char *sass, int64_t executed)
 {
 	struct source_access access;
 	char name[OPCODE_MAX];
@@ -104,7 +104,8 @@ static int by_executions(const void *a, const void *b)
 	return strcmp(x->name, y->name);
 }
 
-static int put(struct report_writer *w, struct report_track *track, int64_t result, const char *name, const char *unit, int64_t value)
+static int put_opcode_metric(struct report_writer *w, struct report_track *track, int64_t result, const char *name, const char *unit,
+			     int64_t value)
 {
 	int64_t v[TABLE_MAX_COLUMNS] = { 0 };
 
@@ -140,7 +141,7 @@ static int store_breakdown(struct breakdown *b, const char *metric, int64_t resu
 	if (!b->count)
 		return 0;
 	sort_items(b->opcodes, b->count, sizeof(b->opcodes[0]), by_executions);
-	TRY(put(w, track, result, metric, "inst", b->all));
+	TRY(put_opcode_metric(w, track, result, metric, "inst", b->all));
 	for (size_t i = 0; i < b->count; i++)
 		TRY(put_opcode(w, track, result, metric, i, &b->opcodes[i]));
 	return 0;
@@ -157,7 +158,7 @@ static int store_spilling(const struct sums *s, int64_t result, struct report_wr
 		if (s->accesses[i] && strcmp(accesses[i].space, "Global") != 0)
 			return 0;
 	for (size_t i = 0; i < COUNT_OF(metrics) && r >= 0; i++)
-		r = put(w, track, result, metrics[i], "inst", 0);
+		r = put_opcode_metric(w, track, result, metrics[i], "inst", 0);
 	return r;
 }
 
@@ -168,7 +169,7 @@ static int store(struct sums *s, int64_t result, struct report_writer *w, struct
 	for (size_t i = 0; i < BREAKDOWNS; i++)
 		TRY(store_breakdown(&s->breakdowns[i], breakdowns[i].metric, result, w, track));
 	for (size_t i = 0; i < ACCESSES; i++)
-		TRY(put(w, track, result, accesses[i].metric, "inst", s->accesses[i]));
+		TRY(put_opcode_metric(w, track, result, accesses[i].metric, "inst", s->accesses[i]));
 	return store_spilling(s, result, w, track);
 }
 
@@ -200,7 +201,7 @@ static int store_averages(const struct source_book *b, int64_t result, struct re
 		}
 		/* Not a number where it was not counted. */
 		if (isfinite(sum) && sum < 1e15)
-			r = put(w, track, result, averages[i].metric, averages[i].unit, (int64_t)sum);
+			r = put_opcode_metric(w, track, result, averages[i].metric, averages[i].unit, (int64_t)sum);
 	}
 	kernel_source_release(&s);
 	return r;
@@ -226,7 +227,7 @@ int source_store_opcodes(const struct source_book *b, struct report_writer *w)
 		const struct source_fact *f = is_summed(metric) ? source_find_fact(b, c->code, c->function, c->pc) : NULL;
 
 		if (f && *f->sass)
-			add(s, metric, f->sass, c->value);
+			add_opcode_counts(s, metric, f->sass, c->value);
 		if (i + 1 == b->count_count || b->counts[i + 1].result != c->result) {
 			r = store(s, c->result, w, track);
 			if (r >= 0 && s->breakdowns[0].count)

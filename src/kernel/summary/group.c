@@ -15,7 +15,7 @@
 #define NO_RANGE "(no range)"
 #define NO_OPERATOR "(no operator)"
 
-static int add_item(struct summary_items *all, const struct kernel_result *k, const char *key)
+static int add_summary_item(struct summary_items *all, const struct kernel_result *k, const char *key)
 {
 	if (!ARRAY_ROOM(all->items, all->count, all->capacity, 1))
 		return -ENOMEM;
@@ -42,10 +42,10 @@ static int add_ranges(struct summary_items *all, const struct kernel_result *k)
 		}
 		domain = range->level < 0 ? NULL : range->domain;
 		buf_puts(&path, range->name);
-		r = add_item(all, k, buf_cstr(&path));
+		r = add_summary_item(all, k, buf_cstr(&path));
 	}
 	buf_release(&path);
-	return r < 0 || k->range_count ? r : add_item(all, k, NO_RANGE);
+	return r < 0 || k->range_count ? r : add_summary_item(all, k, NO_RANGE);
 }
 
 /* "aten::mm, seq = 5, op_id = 12, sizes = [[2, 3]]" is aten::mm. A range is an operator where its name has a name space (and is no sentence),
@@ -85,14 +85,14 @@ static int add_operator(struct summary_items *all, const struct kernel_result *k
 	char name[256];
 
 	if (k->operator)
-		return add_item(all, k, k->operator);
+		return add_summary_item(all, k, k->operator);
 	for (size_t i = k->range_count; i-- > 0;)
 		if (k->ranges[i].level >= 0 && operator_of(k->ranges[i].name, name, sizeof(name)))
-			return add_item(all, k, name);
-	return add_item(all, k, NO_OPERATOR);
+			return add_summary_item(all, k, name);
+	return add_summary_item(all, k, NO_OPERATOR);
 }
 
-static int compare(enum page_summary by, const struct summary_item *x, const struct summary_item *y)
+static int compare_summary_items(enum page_summary by, const struct summary_item *x, const struct summary_item *y)
 {
 	if (by == SUMMARY_PER_GPU)
 		return (x->k->device > y->k->device) - (x->k->device < y->k->device);
@@ -101,7 +101,7 @@ static int compare(enum page_summary by, const struct summary_item *x, const str
 
 bool summary_same_group(enum page_summary by, const struct summary_item *x, const struct summary_item *y)
 {
-	return compare(by, x, y) == 0;
+	return compare_summary_items(by, x, y) == 0;
 }
 
 static int by_group(const void *a, const void *b, void *context)
@@ -110,18 +110,18 @@ static int by_group(const void *a, const void *b, void *context)
 	int order = (x->group_time < y->group_time) - (x->group_time > y->group_time);
 
 	if (!order)
-		order = compare(*(const enum page_summary *)context, x, y);
+		order = compare_summary_items(*(const enum page_summary *)context, x, y);
 	return order ? order : (x->k->id > y->k->id) - (x->k->id < y->k->id);
 }
 
 /* Operators that take longest come first. */
-static void put_times(struct summary_items *all, enum page_summary by)
+static void set_group_times(struct summary_items *all, enum page_summary by)
 {
 	double sum, time;
 
 	for (size_t i = 0, end; i < all->count; i = end) {
 		sum = 0;
-		for (end = i; end < all->count && compare(by, &all->items[i], &all->items[end]) == 0; end++) {
+		for (end = i; end < all->count && compare_summary_items(by, &all->items[i], &all->items[end]) == 0; end++) {
 			time = result_number(all->items[end].k, "gpu__time_duration.sum");
 			sum += isfinite(time) ? time : 0;
 		}
@@ -136,10 +136,10 @@ int summary_items_make(struct summary_items *ret, const struct kernel_results *r
 	for (size_t i = 0; i < results->count; i++)
 		TRY(by == SUMMARY_PER_NVTX     ? add_ranges(ret, &results->items[i]) :
 		    by == SUMMARY_PER_OPERATOR ? add_operator(ret, &results->items[i]) :
-						 add_item(ret, &results->items[i], ""));
+						 add_summary_item(ret, &results->items[i], ""));
 	sort_items_with(ret->items, ret->count, sizeof(*ret->items), by_group, &by);
 	if (by == SUMMARY_PER_OPERATOR) {
-		put_times(ret, by);
+		set_group_times(ret, by);
 		sort_items_with(ret->items, ret->count, sizeof(*ret->items), by_group, &by);
 	}
 	return 0;

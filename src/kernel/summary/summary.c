@@ -43,8 +43,8 @@ static double weight_of(const struct summary *s, const struct kernel_result *k, 
 }
 
 /* The entry; NULL: no memory. */
-static struct entry *take_number(struct summary *s, const struct kernel_result *k, const char *section, const char *label,
-				 const struct page_row *row, double number)
+static struct entry *take_summary_number(struct summary *s, const struct kernel_result *k, const char *section, const char *label,
+					 const struct page_row *row, double number)
 {
 	struct entry *e = entry_of(s, section, label, row);
 	double weight;
@@ -65,10 +65,10 @@ static int take_warm(struct summary *s, const struct kernel_result *k, const cha
 	char text[300];
 
 	snprintf(text, sizeof(text), "%s (warm caches)", label);
-	return isfinite(warm) && !take_number(s, k, section, text, row, warm) ? -ENOMEM : 0;
+	return isfinite(warm) && !take_summary_number(s, k, section, text, row, warm) ? -ENOMEM : 0;
 }
 
-static int take_row(struct summary *s, const struct kernel_result *k, const char *section, const struct page_row *row)
+static int take_summary_row(struct summary *s, const struct kernel_result *k, const char *section, const struct page_row *row)
 {
 	double number = value_number(&row->value), before, change, weight;
 	const char *label = s->options->names == NAMES_METRIC ? row->key : row->label;
@@ -76,7 +76,7 @@ static int take_row(struct summary *s, const struct kernel_result *k, const char
 
 	if (!isfinite(number))
 		return 0;
-	e = take_number(s, k, section, label, row, number);
+	e = take_summary_number(s, k, section, label, row, number);
 	if (!e)
 		return -ENOMEM;
 	weight = weight_of(s, k, e);
@@ -96,13 +96,13 @@ static int take_kernel(struct summary *s, const struct kernel_result *k)
 	for (size_t i = 0; r >= 0 && i < all.count; i++)
 		for (size_t j = 0; j < all.items[i].count; j++)
 			for (size_t n = 0; n < all.items[i].groups[j].count && r >= 0; n++)
-				r = take_row(s, k, all.items[i].title, &all.items[i].groups[j].rows[n]);
+				r = take_summary_row(s, k, all.items[i].title, &all.items[i].groups[j].rows[n]);
 	if (r >= 0)
 		page_sections_release(&all);
 	return r;
 }
 
-static void forget(struct summary *s)
+static void forget_entries(struct summary *s)
 {
 	for (size_t i = 0; i < s->count; i++)
 		free(s->entries[i].label);
@@ -173,7 +173,7 @@ static int print_groups(FILE *out, struct summary *s, const struct summary_items
 		if (r >= 0)
 			r = print_group(out, s, form, i == 0);
 		before = s->first->k;
-		forget(s);
+		forget_entries(s);
 	}
 	return r;
 }
@@ -194,7 +194,7 @@ int page_print_summary(FILE *out, const struct kernel_results *results, const st
 		r = print_groups(out, &s, &all, form);
 	if (r >= 0 && form == FORM_JSON)
 		fputs("]}\n", out);
-	forget(&s);
+	forget_entries(&s);
 	summary_items_release(&all);
 	return r;
 }

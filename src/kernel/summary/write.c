@@ -22,7 +22,7 @@ static const char *const csv_headings[COLUMNS] = { "Minimum", "Maximum", "Averag
 						   "Baseline Average", "Change [%]" };
 /* clang-format on */
 
-static bool is_there(const struct summary *s, unsigned column)
+static bool has_summary_column(const struct summary *s, unsigned column)
 {
 	if (column == COLUMN_TOTAL)
 		return s->by == SUMMARY_PER_OPERATOR;
@@ -31,7 +31,7 @@ static bool is_there(const struct summary *s, unsigned column)
 	return column <= COLUMN_MEAN || s->options->baseline != NULL;
 }
 
-static double number_in(const struct entry *e, unsigned column)
+static double find_entry_number(const struct entry *e, unsigned column)
 {
 	double change, before = entry_before(e, &change);
 	/* clang-format off */
@@ -50,7 +50,7 @@ static bool is_percent(unsigned column)
 /* Empty where there is none; values are divided by `scale`. */
 static void cell_text(const struct entry *e, unsigned column, double scale, char ret[NUMBER_MAX])
 {
-	double number = number_in(e, column);
+	double number = find_entry_number(e, column);
 
 	ret[0] = '\0';
 	if (isfinite(number) && column == COLUMN_CHANGE)
@@ -72,7 +72,7 @@ static int add_entry(struct text_table *t, const struct summary *s, const struct
 	if (r >= 0)
 		r = text_table_add(t, unit);
 	for (unsigned i = 0; i < COLUMNS && r >= 0; i++) {
-		if (!is_there(s, i))
+		if (!has_summary_column(s, i))
 			continue;
 		cell_text(e, i, scale, text);
 		snprintf(cell, sizeof(cell), "%s%s%s", i == COLUMN_PERCENT && entry_varies(s, e) ? "! " : "", text,
@@ -83,14 +83,14 @@ static int add_entry(struct text_table *t, const struct summary *s, const struct
 }
 
 /* The columns of least, greatest and mean are equally wide. */
-static void print_table(FILE *out, const struct summary *s, const struct text_table *t)
+static void print_summary_table(FILE *out, const struct summary *s, const struct text_table *t)
 {
 	const char *heading[COLUMNS + 2] = { "Metric Name", "Metric Unit" };
 	unsigned widths[COLUMNS + 2] = { 0, 0, NUMBER_WIDTH, NUMBER_WIDTH, NUMBER_WIDTH };
 	size_t count = 2;
 
 	for (unsigned i = 0; i < COLUMNS; i++)
-		if (is_there(s, i))
+		if (has_summary_column(s, i))
 			heading[count++] = text_headings[i];
 	for (size_t i = 0; i < t->count; i++)
 		if (i % t->columns > 1 && i % t->columns < 5 && strlen(t->cells[i]) > widths[2])
@@ -141,14 +141,14 @@ int summary_print_text(FILE *out, const struct summary *s)
 	int r = 0;
 
 	for (unsigned i = 0; i < COLUMNS; i++)
-		t.columns += is_there(s, i);
+		t.columns += has_summary_column(s, i);
 	print_heading(out, s);
 	for (size_t i = 0; i < s->count && r >= 0; i++) {
 		if (i == 0 || strcmp(s->entries[i].section, s->entries[i - 1].section) != 0)
 			fprintf(out, "    Section: %s\n", s->entries[i].section);
 		r = add_entry(&t, s, &s->entries[i]);
 		if (r >= 0 && (i + 1 == s->count || strcmp(s->entries[i].section, s->entries[i + 1].section) != 0)) {
-			print_table(out, s, &t);
+			print_summary_table(out, s, &t);
 			unsigned columns = t.columns;
 
 			text_table_release(&t);
@@ -180,7 +180,7 @@ void summary_write_csv_heading(FILE *out, const struct summary *s)
 		if (s->by == SUMMARY_PER_KERNEL || i < 3 || i > 5)
 			csv_cell(out, names[i], i == 0);
 	for (unsigned i = 0; i < COLUMNS; i++)
-		if (is_there(s, i))
+		if (has_summary_column(s, i))
 			csv_cell(out, csv_headings[i], false);
 	fputc('\n', out);
 }
@@ -220,7 +220,7 @@ void summary_write_csv(FILE *out, const struct summary *s)
 		csv_cell(out, e->label, false);
 		csv_cell(out, e->unit, false);
 		for (unsigned j = 0; j < COLUMNS; j++) {
-			if (!is_there(s, j))
+			if (!has_summary_column(s, j))
 				continue;
 			cell_text(e, j, 1, text);
 			csv_cell(out, text, false);
@@ -263,10 +263,10 @@ void summary_write_json(FILE *out, const struct summary *s)
 		if (*e->unit)
 			json_member(out, "unit", e->unit);
 		for (unsigned j = 0; j < COLUMNS; j++) {
-			if (!is_there(s, j) || (j == COLUMN_TOTAL && !e->adds_up))
+			if (!has_summary_column(s, j) || (j == COLUMN_TOTAL && !e->adds_up))
 				continue;
 			fprintf(out, ", \"%s\": ", names[j]);
-			json_number(out, number_in(e, j));
+			json_number(out, find_entry_number(e, j));
 		}
 		if (shows_variation(s))
 			fprintf(out, ", \"varies\": %s", entry_varies(s, e) ? "true" : "false");

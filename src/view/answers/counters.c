@@ -50,7 +50,7 @@ struct counters {
 	size_t all;
 };
 
-static bool is_text(struct recording *r, int64_t id, const char *text, size_t len)
+static bool is_report_text(struct recording *r, int64_t id, const char *text, size_t len)
 {
 	size_t own_len = 0;
 	const char *own = id > 0 ? recording_text(r, (uint64_t)id, &own_len) : NULL;
@@ -58,18 +58,18 @@ static bool is_text(struct recording *r, int64_t id, const char *text, size_t le
 	return own && own_len == len && memcmp(own, text, len) == 0;
 }
 
-static int take_function(void *context, const int64_t *v, uint32_t present)
+static int take_named_function(void *context, const int64_t *v, uint32_t present)
 {
 	struct counters *c = context;
 
-	if (c->function_count < MAX_RESULTS && is_text(c->r, v[COLUMN_CUDA_FUNCTION_NAME], c->name, c->name_len))
+	if (c->function_count < MAX_RESULTS && is_report_text(c->r, v[COLUMN_CUDA_FUNCTION_NAME], c->name, c->name_len))
 		c->functions[c->function_count++] = (uint64_t)v[COLUMN_CUDA_FUNCTION_ID];
 	return 0;
 }
 
-static bool is_wanted(const struct counters *c, const int64_t *v, uint32_t present)
+static bool is_kernel_wanted(const struct counters *c, const int64_t *v, uint32_t present)
 {
-	if (present >> COLUMN_KERNEL_RESULT_NAME & 1 && is_text(c->r, v[COLUMN_KERNEL_RESULT_NAME], c->name, c->name_len))
+	if (present >> COLUMN_KERNEL_RESULT_NAME & 1 && is_report_text(c->r, v[COLUMN_KERNEL_RESULT_NAME], c->name, c->name_len))
 		return true;
 	for (size_t i = 0; i < c->function_count && present >> COLUMN_KERNEL_RESULT_FUNCTION & 1; i++)
 		if (c->functions[i] == (uint64_t)v[COLUMN_KERNEL_RESULT_FUNCTION])
@@ -82,7 +82,7 @@ static int take_result(void *context, const int64_t *v, uint32_t present)
 	struct counters *c = context;
 	struct counted *k;
 
-	if (!is_wanted(c, v, present) || c->all++ >= MAX_RESULTS)
+	if (!is_kernel_wanted(c, v, present) || c->all++ >= MAX_RESULTS)
 		return 0;
 	k = &c->results[c->count++];
 	*k = (struct counted){ .id = v[COLUMN_KERNEL_RESULT_ID], .number = v[COLUMN_KERNEL_RESULT_NUMBER] };
@@ -101,7 +101,7 @@ static struct counted *result_of(struct counters *c, int64_t id)
 	return NULL;
 }
 
-static int take_metric(void *context, const int64_t *v, uint32_t present)
+static int take_counter_metric(void *context, const int64_t *v, uint32_t present)
 {
 	struct counters *c = context;
 	struct counted *k = result_of(c, v[COLUMN_KERNEL_METRIC_RESULT]);
@@ -118,12 +118,12 @@ static int take_metric(void *context, const int64_t *v, uint32_t present)
 	else
 		return 0;
 	for (size_t i = 0; i < SHOWN; i++)
-		if (is_text(c->r, v[COLUMN_KERNEL_METRIC_NAME], shown[i], strlen(shown[i])))
+		if (is_report_text(c->r, v[COLUMN_KERNEL_METRIC_NAME], shown[i], strlen(shown[i])))
 			k->values[i] = value;
 	return 0;
 }
 
-static void put_triple(struct json_out *j, const char *key, const int64_t *values)
+static void put_counter_triple(struct json_out *j, const char *key, const int64_t *values)
 {
 	out_key(j, key);
 	out_open(j, '[');
@@ -132,7 +132,7 @@ static void put_triple(struct json_out *j, const char *key, const int64_t *value
 	out_close(j, ']');
 }
 
-static void put_value(struct counters *c, struct json_out *j, size_t which, const struct value *value)
+static void put_named_value(struct counters *c, struct json_out *j, size_t which, const struct value *value)
 {
 	size_t len = 0;
 	const char *unit = value->unit ? recording_text(c->r, value->unit, &len) : NULL;
@@ -149,13 +149,13 @@ static void put_result(struct counters *c, struct json_out *j, const struct coun
 {
 	out_open(j, '{');
 	out_put_integer(j, "number", k->number);
-	put_triple(j, "grid", k->grid);
-	put_triple(j, "block", k->block);
+	put_counter_triple(j, "grid", k->grid);
+	put_counter_triple(j, "block", k->block);
 	out_key(j, "values");
 	out_open(j, '[');
 	for (size_t i = 0; i < SHOWN; i++)
 		if (k->values[i].known)
-			put_value(c, j, i, &k->values[i]);
+			put_named_value(c, j, i, &k->values[i]);
 	out_close(j, ']');
 	out_close(j, '}');
 }
@@ -178,10 +178,10 @@ int answer_counters(struct view *v, struct params *p, struct answer *a, struct e
 	if (!c.name)
 		return error_set(err, EINVAL, "The name of a kernel is missing");
 	c.name_len = strlen(c.name);
-	TRY(each(&c, TABLE_CUDA_FUNCTION, take_function));
+	TRY(each(&c, TABLE_CUDA_FUNCTION, take_named_function));
 	TRY(each(&c, TABLE_KERNEL_RESULT, take_result));
 	if (c.count)
-		TRY(each(&c, TABLE_KERNEL_METRIC, take_metric));
+		TRY(each(&c, TABLE_KERNEL_METRIC, take_counter_metric));
 	out_begin(&j, &a->body);
 	out_open(&j, '{');
 	out_put_integer(&j, "launches", (int64_t)c.all);

@@ -7,7 +7,7 @@
 #include "base/array.h"
 #include "base/text/csv_guard.h"
 
-static int add_cell(struct csv_table *t, char *cell)
+static int add_table_cell(struct csv_table *t, char *cell)
 {
 	if (!ARRAY_ROOM(t->cells, t->count, t->capacity, 1))
 		return -ENOMEM;
@@ -83,13 +83,13 @@ int csv_table_read(struct csv_table *t, char *text)
 		cell += csv_has_guard(cell, strlen(cell));
 		/* A cell too many belongs nowhere, one that lacks is empty. */
 		if (!t->columns || in_row < t->columns)
-			r = add_cell(t, cell);
+			r = add_table_cell(t, cell);
 		in_row++;
 		if (end == ',')
 			continue;
 		t->columns = t->columns ? t->columns : in_row;
 		for (; r == 0 && in_row < t->columns; in_row++)
-			r = add_cell(t, at + strlen(at)); /* the NUL at the end */
+			r = add_table_cell(t, at + strlen(at)); /* the NUL at the end */
 		in_row = 0;
 	}
 	t->rows = t->columns ? t->count / t->columns : 0;

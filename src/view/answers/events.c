@@ -39,7 +39,7 @@ struct collection {
 	bool cut;
 };
 
-static int add_place(struct collection *e, const struct place *p)
+static int add_collected_event(struct collection *e, const struct place *p)
 {
 	if (e->count == MAX_EVENTS) {
 		e->cut = true;
@@ -80,7 +80,7 @@ static unsigned bin_of(const struct walk *w, enum sort_by sort, const struct pla
 	}
 }
 
-static int take_piece(struct walk *w, unsigned worker, uint32_t lane, const struct piece *p, const struct walk_rows *rows)
+static int collect_group_events(struct walk *w, unsigned worker, uint32_t lane, const struct piece *p, const struct walk_rows *rows)
 {
 	struct collection *e = w->context;
 	const struct chunk *c = rows->chunk;
@@ -101,7 +101,7 @@ static int take_piece(struct walk *w, unsigned worker, uint32_t lane, const stru
 			e->bins[worker][bin]++;
 		} else if (bin >= e->first_bin && bin <= e->last_bin) {
 			pthread_mutex_lock(&e->lock);
-			r = add_place(e, &place);
+			r = add_collected_event(e, &place);
 			pthread_mutex_unlock(&e->lock);
 		}
 	}
@@ -109,7 +109,7 @@ static int take_piece(struct walk *w, unsigned worker, uint32_t lane, const stru
 	return r;
 }
 
-static int by_start(const void *a, const void *b)
+static int compare_event_starts(const void *a, const void *b)
 {
 	const struct place *x = a, *y = b;
 
@@ -125,22 +125,22 @@ static int by_duration(const void *a, const void *b)
 	const struct place *x = a, *y = b;
 	uint64_t dx = (uint64_t)x->end - (uint64_t)x->start, dy = (uint64_t)y->end - (uint64_t)y->start;
 
-	return dx != dy ? (dx < dy ? -1 : 1) : by_start(a, b);
+	return dx != dy ? (dx < dy ? -1 : 1) : compare_event_starts(a, b);
 }
 
 /* Names that are equal are together. */
-static int by_name(const void *a, const void *b)
+static int compare_event_names(const void *a, const void *b)
 {
 	const struct place *x = a, *y = b;
 
-	return x->name != y->name ? (x->name < y->name ? -1 : 1) : by_start(a, b);
+	return x->name != y->name ? (x->name < y->name ? -1 : 1) : compare_event_starts(a, b);
 }
 
 static int by_row(const void *a, const void *b)
 {
 	const struct place *x = a, *y = b;
 
-	return x->lane != y->lane ? (x->lane < y->lane ? -1 : 1) : by_start(a, b);
+	return x->lane != y->lane ? (x->lane < y->lane ? -1 : 1) : compare_event_starts(a, b);
 }
 
 static void put_cells(struct json_out *j, struct recording *r, const struct place *p)
@@ -203,7 +203,7 @@ static int param_sort(struct params *p, struct collection *e, struct error *err)
 
 static void put_in_order(struct collection *e)
 {
-	static int (*const orders[])(const void *, const void *) = { by_start, by_duration, by_name, by_row };
+	static int (*const orders[])(const void *, const void *) = { compare_event_starts, by_duration, compare_event_names, by_row };
 
 	if (e->count)
 		qsort(e->places, e->count, sizeof(*e->places), orders[e->sort]);
@@ -279,7 +279,7 @@ int answer_events(struct view *v, struct params *p, struct answer *a, struct err
 {
 	const char *filter = params_text(p, "filter");
 	CLEANUP(collection_release) struct collection e = { .lock = PTHREAD_MUTEX_INITIALIZER };
-	struct walk w = { .take = take_piece, .context = &e };
+	struct walk w = { .take = collect_group_events, .context = &e };
 	CLEANUP_FREE uint8_t *chosen = NULL;
 	int64_t offset, limit;
 	uint64_t skipped;

@@ -19,7 +19,7 @@ struct facts {
 	uint64_t left_out; /* rows of lists */
 };
 
-static void put_text(struct facts *f, int64_t id)
+static void put_fact_text(struct facts *f, int64_t id)
 {
 	size_t len = 0;
 	const char *text = id > 0 ? recording_text(f->r, (uint64_t)id, &len) : NULL;
@@ -30,7 +30,7 @@ static void put_text(struct facts *f, int64_t id)
 static void put_text_of(struct facts *f, const char *key, int64_t id)
 {
 	out_key(&f->j, key);
-	put_text(f, id);
+	put_fact_text(f, id);
 }
 
 static void put_time(struct facts *f, const char *key, int64_t time, bool known)
@@ -59,13 +59,13 @@ static void put_row_of(struct facts *f, int64_t thread, int64_t process)
 		out_put_integer(&f->j, "row", (int64_t)found);
 }
 
-static int take_meta(void *context, const int64_t *v, uint32_t present)
+static int put_meta_fact(void *context, const int64_t *v, uint32_t present)
 {
 	struct facts *f = context;
 
 	out_open(&f->j, '[');
-	put_text(f, v[COLUMN_META_KEY]);
-	put_text(f, v[COLUMN_META_VALUE]);
+	put_fact_text(f, v[COLUMN_META_KEY]);
+	put_fact_text(f, v[COLUMN_META_VALUE]);
 	out_close(&f->j, ']');
 	return f->j.r;
 }
@@ -156,7 +156,7 @@ static int take_some(void *context, const int64_t *v, uint32_t present)
 	return f->j.out->len > f->most ? 0 : f->take(f, v, present);
 }
 
-static void put_list(struct facts *f, const char *key, enum table_id table, report_row_fn take)
+static void put_facts_of_table(struct facts *f, const char *key, enum table_id table, report_row_fn take)
 {
 	int r;
 
@@ -169,7 +169,7 @@ static void put_list(struct facts *f, const char *key, enum table_id table, repo
 	out_close(&f->j, ']');
 }
 
-static int begin(struct facts *f, struct view *v, struct params *p, struct answer *a, struct error *err)
+static int begin_facts(struct facts *f, struct view *v, struct params *p, struct answer *a, struct error *err)
 {
 	TRY(view_recording(v, p, &f->r, err));
 	TRY(params_all_used(p, err));
@@ -179,7 +179,7 @@ static int begin(struct facts *f, struct view *v, struct params *p, struct answe
 	return 0;
 }
 
-static int finish(struct facts *f)
+static int finish_facts(struct facts *f)
 {
 	if (f->left_out)
 		out_put_integer(&f->j, "left_out", (int64_t)f->left_out);
@@ -191,21 +191,21 @@ int answer_session(struct view *v, struct params *p, struct answer *a, struct er
 {
 	struct facts f;
 
-	TRY(begin(&f, v, p, a, err));
-	put_list(&f, "facts", TABLE_META, take_meta);
-	put_list(&f, "processes", TABLE_PROCESS, take_process);
-	put_list(&f, "output", TABLE_OUTPUT_STREAM, take_output);
-	return finish(&f);
+	TRY(begin_facts(&f, v, p, a, err));
+	put_facts_of_table(&f, "facts", TABLE_META, put_meta_fact);
+	put_facts_of_table(&f, "processes", TABLE_PROCESS, take_process);
+	put_facts_of_table(&f, "output", TABLE_OUTPUT_STREAM, take_output);
+	return finish_facts(&f);
 }
 
 int answer_diagnostics(struct view *v, struct params *p, struct answer *a, struct error *err)
 {
 	struct facts f;
 
-	TRY(begin(&f, v, p, a, err));
-	put_list(&f, "diagnostics", TABLE_DIAGNOSTIC, take_diagnostic);
-	put_list(&f, "losses", TABLE_LOSS, take_loss);
-	return finish(&f);
+	TRY(begin_facts(&f, v, p, a, err));
+	put_facts_of_table(&f, "diagnostics", TABLE_DIAGNOSTIC, take_diagnostic);
+	put_facts_of_table(&f, "losses", TABLE_LOSS, take_loss);
+	return finish_facts(&f);
 }
 
 int answer_findings(struct view *v, struct params *p, struct answer *a, struct error *err)
@@ -216,9 +216,9 @@ int answer_findings(struct view *v, struct params *p, struct answer *a, struct e
 
 	TRY(view_recording(v, p, &recording, err));
 	TRY(param_times(p, recording, &from, &to, err));
-	TRY(begin(&f, v, p, a, err));
-	put_list(&f, "findings", TABLE_FINDING, take_finding);
+	TRY(begin_facts(&f, v, p, a, err));
+	put_facts_of_table(&f, "findings", TABLE_FINDING, take_finding);
 	if (report_row_count(f.r->report, TABLE_FINDING) == 0)
 		TRY(stats_put_instead(&f.j, f.r, from, to, err));
-	return finish(&f);
+	return finish_facts(&f);
 }

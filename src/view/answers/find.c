@@ -21,13 +21,13 @@ struct found {
 	uint64_t *rows; /* events by row */
 };
 
-struct search {
+struct event_search {
 	struct match match;
 	size_t limit;
 	struct found found[WALK_WORKERS];
 };
 
-static bool is_before(const struct place *x, const struct place *y)
+static bool is_event_before(const struct place *x, const struct place *y)
 {
 	if (x->start != y->start)
 		return x->start < y->start;
@@ -45,31 +45,31 @@ static void swap(struct place *x, struct place *y)
 static void sink(struct found *f)
 {
 	for (size_t at = 0, child; (child = 2 * at + 1) < f->count; at = child) {
-		if (child + 1 < f->count && is_before(&f->places[child], &f->places[child + 1]))
+		if (child + 1 < f->count && is_event_before(&f->places[child], &f->places[child + 1]))
 			child++;
-		if (!is_before(&f->places[at], &f->places[child]))
+		if (!is_event_before(&f->places[at], &f->places[child]))
 			return;
 		swap(&f->places[at], &f->places[child]);
 	}
 }
 
-static void keep(struct found *f, size_t limit, const struct place *p)
+static void keep_found_event(struct found *f, size_t limit, const struct place *p)
 {
 	if (f->count == limit) {
-		if (!limit || !is_before(p, &f->places[0]))
+		if (!limit || !is_event_before(p, &f->places[0]))
 			return;
 		f->places[0] = *p;
 		sink(f);
 		return;
 	}
 	f->places[f->count] = *p;
-	for (size_t at = f->count++; at && is_before(&f->places[(at - 1) / 2], &f->places[at]); at = (at - 1) / 2)
+	for (size_t at = f->count++; at && is_event_before(&f->places[(at - 1) / 2], &f->places[at]); at = (at - 1) / 2)
 		swap(&f->places[(at - 1) / 2], &f->places[at]);
 }
 
-static int take_piece(struct walk *w, unsigned worker, uint32_t lane, const struct piece *p, const struct walk_rows *rows)
+static int search_group_rows(struct walk *w, unsigned worker, uint32_t lane, const struct piece *p, const struct walk_rows *rows)
 {
-	struct search *s = w->context;
+	struct event_search *s = w->context;
 	struct found *f = &s->found[worker];
 	const struct chunk *c = rows->chunk;
 	uint32_t last = 0;
@@ -89,18 +89,18 @@ static int take_piece(struct walk *w, unsigned worker, uint32_t lane, const stru
 		if ((!last_has && !(deep && deep[i])) || place.start < w->from)
 			continue;
 		f->rows[w->r->lanes[lane].row]++;
-		keep(f, s->limit, &place);
+		keep_found_event(f, s->limit, &place);
 	}
 	free(deep);
 	return r;
 }
 
-static int compare(const void *a, const void *b)
+static int compare_found_events(const void *a, const void *b)
 {
-	return is_before(a, b) ? -1 : is_before(b, a);
+	return is_event_before(a, b) ? -1 : is_event_before(b, a);
 }
 
-static int put_found(struct search *s, struct recording *r, struct buf *out)
+static int put_found(struct event_search *s, struct recording *r, struct buf *out)
 {
 	struct found *f = &s->found[0];
 	uint64_t all = 0;
@@ -108,11 +108,11 @@ static int put_found(struct search *s, struct recording *r, struct buf *out)
 
 	for (unsigned i = 1; i < WALK_WORKERS; i++) {
 		for (size_t k = 0; k < s->found[i].count; k++)
-			keep(f, s->limit, &s->found[i].places[k]);
+			keep_found_event(f, s->limit, &s->found[i].places[k]);
 		for (size_t k = 0; k < r->row_count; k++)
 			f->rows[k] += s->found[i].rows[k];
 	}
-	sort_items(f->places, f->count, sizeof(f->places[0]), compare);
+	sort_items(f->places, f->count, sizeof(f->places[0]), compare_found_events);
 	out_begin(&j, out);
 	out_open(&j, '{');
 	out_key(&j, "events");
@@ -137,7 +137,7 @@ static int put_found(struct search *s, struct recording *r, struct buf *out)
 	return j.r;
 }
 
-static int search(struct search *s, struct walk *w, const char *text, const uint8_t *chosen, struct buf *out)
+static int search_events(struct event_search *s, struct walk *w, const char *text, const uint8_t *chosen, struct buf *out)
 {
 	CLEANUP_FREE uint32_t *lanes = chosen_lanes(w->r, chosen, &w->lane_count);
 
@@ -153,7 +153,7 @@ static int search(struct search *s, struct walk *w, const char *text, const uint
 	return put_found(s, w->r, out);
 }
 
-static void search_free(struct search **s)
+static void search_free(struct event_search **s)
 {
 	for (unsigned i = 0; *s && i < WALK_WORKERS; i++)
 		free((*s)->found[i].rows);
@@ -165,8 +165,8 @@ static void search_free(struct search **s)
 int answer_find(struct view *v, struct params *p, struct answer *a, struct error *err)
 {
 	const char *text = params_text(p, "text");
-	CLEANUP(search_free) struct search *s = calloc(1, sizeof(*s));
-	struct walk w = { .take = take_piece, .context = s };
+	CLEANUP(search_free) struct event_search *s = calloc(1, sizeof(*s));
+	struct walk w = { .take = search_group_rows, .context = s };
 	CLEANUP_FREE uint8_t *chosen = NULL;
 	int64_t limit;
 
@@ -178,5 +178,5 @@ int answer_find(struct view *v, struct params *p, struct answer *a, struct error
 	if (!text || !*text)
 		return error_set(err, EINVAL, "text is missing");
 	s->limit = (size_t)limit;
-	return search(s, &w, text, chosen, &a->body);
+	return search_events(s, &w, text, chosen, &a->body);
 }

@@ -30,7 +30,7 @@ static const struct {
 	{ "dram_write", "dram__bytes_write.sum", NULL, false },
 };
 
-static double number_of(const struct kernel_result *k, const char *metric, const char *otherwise)
+static double find_number_or(const struct kernel_result *k, const char *metric, const char *otherwise)
 {
 	double number = result_number(k, metric);
 
@@ -38,12 +38,12 @@ static double number_of(const struct kernel_result *k, const char *metric, const
 }
 
 /* Not a number where no launch has one. */
-static double sum_of(const struct summary_item *items, size_t count, size_t column)
+static double sum_launch_column(const struct summary_item *items, size_t count, size_t column)
 {
 	double sum = 0, weights = 0;
 
 	for (size_t i = 0; i < count; i++) {
-		double number = number_of(items[i].k, columns[column].metric, columns[column].otherwise);
+		double number = find_number_or(items[i].k, columns[column].metric, columns[column].otherwise);
 		double time = columns[column].is_share ? result_number(items[i].k, DURATION) : 1;
 		double weight = time > 0 ? time : 1;
 
@@ -55,7 +55,7 @@ static double sum_of(const struct summary_item *items, size_t count, size_t colu
 	return weights <= 0 ? NAN : columns[column].is_share ? sum / weights : sum;
 }
 
-static void put_times(struct json_out *j, const struct summary_item *items, size_t count, double *room)
+static void put_launch_times(struct json_out *j, const struct summary_item *items, size_t count, double *room)
 {
 	struct spread s = { 0 };
 	double saved = NAN;
@@ -70,12 +70,12 @@ static void put_times(struct json_out *j, const struct summary_item *items, size
 		room[s.count] = time;
 		spread_add(&s, time);
 	}
-	put_number(j, "time", s.count ? s.sum : NAN);
-	put_number(j, "least", s.count ? s.min : NAN);
-	put_number(j, "median", s.count ? median_of(room, s.count) : NAN);
-	put_number(j, "most", s.count ? s.max : NAN);
-	put_number(j, "spread", s.count ? spread_percent(&s) : NAN);
-	put_number(j, "improvement", saved);
+	put_json_number(j, "time", s.count ? s.sum : NAN);
+	put_json_number(j, "least", s.count ? s.min : NAN);
+	put_json_number(j, "median", s.count ? median_of(room, s.count) : NAN);
+	put_json_number(j, "most", s.count ? s.max : NAN);
+	put_json_number(j, "spread", s.count ? spread_percent(&s) : NAN);
+	put_json_number(j, "improvement", saved);
 }
 
 /* What the launches took in the baseline; not a number where one of them is not there. */
@@ -97,16 +97,16 @@ static void put_group(struct kernel_view *kv, enum page_summary by, const struct
 	out_open(j, '{');
 	out_put_text(j, "name", by == SUMMARY_PER_KERNEL ? first->name : items[0].key);
 	if (by == SUMMARY_PER_KERNEL) {
-		put_triple(j, "grid", first->grid);
-		put_triple(j, "block", first->block);
+		put_size_triple(j, "grid", first->grid);
+		put_size_triple(j, "block", first->block);
 		out_put_integer(j, "device", first->device);
 	}
 	out_put_integer(j, "launches", (int64_t)count);
-	put_times(j, items, count, room);
+	put_launch_times(j, items, count, room);
 	if (before)
-		put_number(j, "time_before", time_before(kv, items, count, before));
+		put_json_number(j, "time_before", time_before(kv, items, count, before));
 	for (size_t i = 0; i < COUNT_OF(columns); i++)
-		put_number(j, columns[i].key, sum_of(items, count, i));
+		put_json_number(j, columns[i].key, sum_launch_column(items, count, i));
 	out_key(j, "places");
 	out_open(j, '[');
 	for (size_t i = 0; i < count; i++)

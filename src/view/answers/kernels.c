@@ -16,7 +16,7 @@
 #define MOST_KERNELS 20000
 #define MOST_NAME 512
 
-void put_triple(struct json_out *j, const char *key, const uint32_t values[3])
+void put_size_triple(struct json_out *j, const char *key, const uint32_t values[3])
 {
 	out_key(j, key);
 	out_open(j, '[');
@@ -43,13 +43,13 @@ static const char *error_of(const struct kernel_result *k)
 	return v && v->kind == VALUE_TEXT ? v->text : "";
 }
 
-static void put_before(struct json_out *j, const struct kernel_before *before)
+static void put_baseline_columns(struct json_out *j, const struct kernel_before *before)
 {
 	out_put_integer(j, "matches", (int64_t)before->matches);
 	out_key(j, "before");
 	out_open(j, '{');
 	for (size_t i = 0; i < KERNEL_COLUMNS; i++)
-		put_number(j, kernel_columns[i].key, before->numbers[i]);
+		put_json_number(j, kernel_columns[i].key, before->numbers[i]);
 	out_close(j, '}');
 }
 
@@ -64,7 +64,7 @@ static void put_warm(struct json_out *j, const struct kernel_result *k)
 	out_key(j, "warm");
 	out_open(j, '{');
 	for (size_t i = 0; i < KERNEL_COLUMNS; i++)
-		put_number(j, kernel_columns[i].key, result_warm(k, kernel_columns[i].metric));
+		put_json_number(j, kernel_columns[i].key, result_warm(k, kernel_columns[i].metric));
 	out_close(j, '}');
 }
 
@@ -76,12 +76,12 @@ static void put_typical(struct kernel_view *kv, const struct kernel_result *k)
 	out_put_integer(kv->j, "alike", (int64_t)t->alike);
 	if (t->alike < 2)
 		return;
-	put_number(kv->j, "median", t->median);
-	put_number(kv->j, "above_median", t->percent);
+	put_json_number(kv->j, "median", t->median);
+	put_json_number(kv->j, "above_median", t->percent);
 	out_put_integer(kv->j, "typical", t->nearest ? t->nearest - kv->results->items : -1);
 }
 
-static void put_launch(struct kernel_view *kv, const struct kernel_result *k, const struct kernel_before *before)
+static void put_launch_of_kernel(struct kernel_view *kv, const struct kernel_result *k, const struct kernel_before *before)
 {
 	struct json_out *j = kv->j;
 	double gain = kernel_gain(k);
@@ -96,18 +96,18 @@ static void put_launch(struct kernel_view *kv, const struct kernel_result *k, co
 	out_put_integer(j, "device", k->device);
 	out_put_integer(j, "context", k->context);
 	out_put_integer(j, "stream", k->stream);
-	put_triple(j, "grid", k->grid);
-	put_triple(j, "block", k->block);
+	put_size_triple(j, "grid", k->grid);
+	put_size_triple(j, "block", k->block);
 	for (size_t i = 0; i < KERNEL_COLUMNS; i++)
-		put_number(j, kernel_columns[i].key, result_number(k, kernel_columns[i].metric));
-	put_number(j, "gain", gain);
-	put_number(j, "improvement", gain / 100 * result_number(k, "gpu__time_duration.sum"));
+		put_json_number(j, kernel_columns[i].key, result_number(k, kernel_columns[i].metric));
+	put_json_number(j, "gain", gain);
+	put_json_number(j, "improvement", gain / 100 * result_number(k, "gpu__time_duration.sum"));
 	out_put_text(j, "verdict", k->verdict);
 	out_put_text(j, "error", error_of(k));
 	put_typical(kv, k);
 	put_warm(j, k);
 	if (before)
-		put_before(j, before);
+		put_baseline_columns(j, before);
 }
 
 static bool is_first_of_device(const struct kernel_results *results, size_t at)
@@ -130,9 +130,9 @@ static void put_device(struct json_out *j, const struct kernel_result *k)
 	out_put_text(j, "name", k->facts && *k->facts->name ? k->facts->name : v && v->kind == VALUE_TEXT ? v->text : "");
 	out_put_text(j, "chip", k->facts ? k->facts->chip : "");
 	out_put_text(j, "cc", cc);
-	put_number(j, "sms", result_number(k, "launch__sm_count"));
-	put_number(j, "sm_frequency", result_number(k, "gpc__cycles_elapsed.avg.per_second"));
-	put_number(j, "dram_frequency", result_number(k, "dram__cycles_elapsed.avg.per_second"));
+	put_json_number(j, "sms", result_number(k, "launch__sm_count"));
+	put_json_number(j, "sm_frequency", result_number(k, "gpc__cycles_elapsed.avg.per_second"));
+	put_json_number(j, "dram_frequency", result_number(k, "dram__cycles_elapsed.avg.per_second"));
 	out_close(j, '}');
 }
 
@@ -160,7 +160,7 @@ static void put_ways(struct kernel_view *kv)
 	out_close(kv->j, ']');
 }
 
-static void put_list(struct kernel_view *kv, const struct kernel_before *before)
+static void put_kernel_list(struct kernel_view *kv, const struct kernel_before *before)
 {
 	const struct kernel_results *results = kv->results;
 	size_t count = results->count < MOST_KERNELS ? results->count : MOST_KERNELS;
@@ -180,7 +180,7 @@ static void put_list(struct kernel_view *kv, const struct kernel_before *before)
 	out_open(kv->j, '[');
 	for (size_t i = 0; i < count; i++) {
 		out_open(kv->j, '{');
-		put_launch(kv, &results->items[i], before ? &before[i] : NULL);
+		put_launch_of_kernel(kv, &results->items[i], before ? &before[i] : NULL);
 		out_close(kv->j, '}');
 	}
 	out_close(kv->j, ']');
@@ -201,7 +201,7 @@ int answer_kernels(struct view *v, struct params *p, struct answer *a, struct er
 		before = kernel_view_all_before(&kv);
 	if (kv.options.baseline && !before)
 		return -ENOMEM;
-	put_list(&kv, before);
+	put_kernel_list(&kv, before);
 	return j.r;
 }
 
@@ -220,7 +220,7 @@ static void put_rules(struct kernel_view *kv)
 		out_put_text(j, "type", rule->type);
 		out_put_text(j, "text", rule->text);
 		out_put_text(j, "gain_type", rule->gain_type);
-		put_number(j, "gain", rule->gain);
+		put_json_number(j, "gain", rule->gain);
 		out_close(j, '}');
 	}
 	out_close(j, ']');
@@ -243,7 +243,7 @@ static void put_python(struct kernel_view *kv)
 }
 
 /* Ranges that were open at the launch, and its call stack, innermost first. */
-static void put_place(struct kernel_view *kv)
+static void put_launch_location(struct kernel_view *kv)
 {
 	struct json_out *j = kv->j;
 
@@ -276,10 +276,10 @@ static void put_clocks(struct kernel_view *kv)
 
 	out_key(kv->j, "clocks");
 	out_open(kv->j, '{');
-	put_number(kv->j, "sm", isfinite(sm) ? sm : result_number(kv->k, "gpc__cycles_elapsed.avg.per_second"));
-	put_number(kv->j, "sm_most", 1000 * result_number(kv->k, "device__attribute_clock_rate"));
-	put_number(kv->j, "dram", result_number(kv->k, "dram__cycles_elapsed.avg.per_second"));
-	put_number(kv->j, "dram_most", 1000 * result_number(kv->k, "device__attribute_memory_clock_rate"));
+	put_json_number(kv->j, "sm", isfinite(sm) ? sm : result_number(kv->k, "gpc__cycles_elapsed.avg.per_second"));
+	put_json_number(kv->j, "sm_most", 1000 * result_number(kv->k, "device__attribute_clock_rate"));
+	put_json_number(kv->j, "dram", result_number(kv->k, "dram__cycles_elapsed.avg.per_second"));
+	put_json_number(kv->j, "dram_most", 1000 * result_number(kv->k, "device__attribute_memory_clock_rate"));
 	out_close(kv->j, '}');
 }
 
@@ -291,7 +291,7 @@ static const struct page_section *find_made(const struct page_sections *made, co
 	return NULL;
 }
 
-static bool is_chosen(const struct kernel_view *kv, const char *id)
+static bool is_section_selected(const struct kernel_view *kv, const char *id)
 {
 	for (size_t i = 0; i < kv->options.chosen_count; i++)
 		if (strcmp(kv->chosen[i]->id, id) == 0)
@@ -313,7 +313,7 @@ static int put_sections(struct kernel_view *kv, const struct page_sections *made
 		r = put_section(kv, found ? found : &empty);
 	}
 	for (size_t i = 0; i < made->count && r >= 0; i++)
-		if (kv->k->row_count || !is_chosen(kv, made->items[i].id))
+		if (kv->k->row_count || !is_section_selected(kv, made->items[i].id))
 			r = put_section(kv, &made->items[i]);
 	out_close(kv->j, ']');
 	return r;
@@ -327,7 +327,8 @@ static void put_missing(struct kernel_view *kv, const struct page_sections *made
 	out_key(kv->j, "missing");
 	out_open(kv->j, '[');
 	for (size_t i = 0; i < all->count; i++) {
-		if (is_chosen(kv, all->items[i].id) || find_made(made, all->items[i].id) || (kv->cc && !cc_fits(&all->items[i].cc, kv->cc)))
+		if (is_section_selected(kv, all->items[i].id) || find_made(made, all->items[i].id) ||
+		    (kv->cc && !cc_fits(&all->items[i].cc, kv->cc)))
 			continue;
 		out_open(kv->j, '{');
 		out_put_text(kv->j, "id", all->items[i].id);
@@ -350,12 +351,12 @@ static int put_kernel(struct kernel_view *kv)
 	out_open(kv->j, '{');
 	if (kv->options.baseline)
 		kernel_view_find_before(kv, kv->k, &before);
-	put_launch(kv, kv->k, kv->options.baseline ? &before : NULL);
+	put_launch_of_kernel(kv, kv->k, kv->options.baseline ? &before : NULL);
 	out_put_integer(kv->j, "values", (int64_t)kv->k->value_count);
 	r = put_sections(kv, &made);
 	put_rules(kv);
 	put_missing(kv, &made);
-	put_place(kv);
+	put_launch_location(kv);
 	put_clocks(kv);
 	put_occupancy(kv);
 	out_close(kv->j, '}');
@@ -384,7 +385,7 @@ static bool has_cold(const struct kernel_result *k, const char *warm)
 	return len < sizeof(name) && snprintf(name, sizeof(name), "%.*s", (int)len, warm) > 0 && result_find(k, name);
 }
 
-static int put_values(struct kernel_view *kv)
+static int put_kernel_values(struct kernel_view *kv)
 {
 	out_open(kv->j, '{');
 	out_key(kv->j, "values");
@@ -397,7 +398,7 @@ static int put_values(struct kernel_view *kv)
 		if (is_warm(v->name) && has_cold(kv->k, v->name))
 			continue;
 		page_unit(kv->results, v, "", row.unit);
-		TRY(put_row(kv, NULL, &row));
+		TRY(put_metric_row(kv, NULL, &row));
 	}
 	out_close(kv->j, ']');
 	out_close(kv->j, '}');
@@ -412,7 +413,7 @@ int answer_values(struct view *v, struct params *p, struct answer *a, struct err
 	TRY(kernel_view_begin(&kv, v, p, true, err));
 	out_begin(&j, &a->body);
 	kv.j = &j;
-	return put_values(&kv);
+	return put_kernel_values(&kv);
 }
 
 int answer_explain(struct view *v, struct params *p, struct answer *a, struct error *err)
@@ -428,7 +429,7 @@ int answer_explain(struct view *v, struct params *p, struct answer *a, struct er
 		return error_set(err, EINVAL, "The name to explain is missing, or too long");
 	r = view_texts(v, &texts, err);
 	if (r >= 0)
-		r = explain(&text, &texts->glossary, &texts->sections, name, err);
+		r = explain_metric(&text, &texts->glossary, &texts->sections, name, err);
 	if (r < 0 && r != -ENOENT)
 		return r;
 	out_begin(&j, &a->body);

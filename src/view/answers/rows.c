@@ -78,7 +78,7 @@ static int64_t first_event(const struct recording *r)
 	return first;
 }
 
-static void put_report(struct json_out *j, struct recording *r, bool is_baseline)
+static void put_timeline_report(struct json_out *j, struct recording *r, bool is_baseline)
 {
 	static const char *const facts[][2] = {
 		{ "host", "host" }, { "command", "command" }, { "trace", "trace" }, { "version", "sonde_version" }
@@ -126,7 +126,7 @@ int answer_reports(struct view *v, struct params *p, struct answer *a, struct er
 
 		view_renew(v, i);
 		recording = view_take(v, i);
-		put_report(&j, recording, i < v->options.source_count && v->options.sources[i].is_baseline);
+		put_timeline_report(&j, recording, i < v->options.source_count && v->options.sources[i].is_baseline);
 		view_give(v, recording);
 	}
 	out_close(&j, ']');
@@ -134,7 +134,7 @@ int answer_reports(struct view *v, struct params *p, struct answer *a, struct er
 	return j.r;
 }
 
-static void put_row(struct json_out *j, struct recording *r, size_t id)
+static void put_viewed_row(struct json_out *j, struct recording *r, size_t id)
 {
 	const struct row *row = &r->rows[id];
 	const char *unit;
@@ -184,7 +184,7 @@ int answer_rows(struct view *v, struct params *p, struct answer *a, struct error
 	out_key(&j, "rows");
 	out_open(&j, '[');
 	for (size_t i = 0; i < recording->row_count; i++)
-		put_row(&j, recording, recording->order[i]);
+		put_viewed_row(&j, recording, recording->order[i]);
 	out_close(&j, ']');
 	out_put_bool(&j, "pending", atomic_load(&recording->pending));
 	out_close(&j, '}');

@@ -27,7 +27,7 @@ struct alike {
 	} parts[WALK_WORKERS];
 };
 
-static unsigned slot_of(uint64_t duration)
+static unsigned find_duration_slot(uint64_t duration)
 {
 	unsigned power = duration ? 63u - (unsigned)__builtin_clzll(duration) : 0;
 	uint64_t rest = power >= 6 ? duration >> (power - 6) : duration << (6 - power);
@@ -69,11 +69,11 @@ static void take_event(struct alike_part *a, const struct place *self, const str
 	a->sum += duration;
 	a->longer += duration > (uint64_t)self->end - (uint64_t)self->start;
 	a->earlier += starts_before(p, self);
-	a->slots[slot_of(duration)]++;
+	a->slots[find_duration_slot(duration)]++;
 	take_neighbour(a, self, p);
 }
 
-static int take_piece(struct walk *w, unsigned worker, uint32_t lane, const struct piece *p, const struct walk_rows *rows)
+static int take_same_name_rows(struct walk *w, unsigned worker, uint32_t lane, const struct piece *p, const struct walk_rows *rows)
 {
 	struct alike *a = w->context;
 	const struct chunk *c = rows->chunk;
@@ -88,7 +88,7 @@ static int take_piece(struct walk *w, unsigned worker, uint32_t lane, const stru
 	return 0;
 }
 
-static void merge(struct alike_part *to, const struct alike_part *from, const struct place *self)
+static void merge_same_name(struct alike_part *to, const struct alike_part *from, const struct place *self)
 {
 	if (!from->count)
 		return;
@@ -123,7 +123,7 @@ static double quantile(const struct alike_part *a, double part)
 /* Bins of equal ratio from the least to the largest. */
 static void put_histogram(struct json_out *j, const struct alike_part *a)
 {
-	unsigned from = slot_of(a->least), to = slot_of(a->largest), width = (to - from) / BINS + 1;
+	unsigned from = find_duration_slot(a->least), to = find_duration_slot(a->largest), width = (to - from) / BINS + 1;
 
 	out_key(j, "histogram");
 	out_open(j, '[');
@@ -199,7 +199,7 @@ static void put_alike(struct json_out *j, struct recording *r, struct alike *a)
 	struct alike_part *all = &a->parts[0];
 
 	for (unsigned i = 1; i < WALK_WORKERS; i++)
-		merge(all, &a->parts[i], &a->self);
+		merge_same_name(all, &a->parts[i], &a->self);
 	put_statistics(j, all);
 	if (all->has_before) {
 		out_key(j, "previous");
@@ -228,7 +228,7 @@ static uint32_t *lanes_alike(const struct recording *r, uint32_t lane, size_t *r
 int alike_put(struct json_out *j, struct recording *r, const struct place *self, uint64_t most)
 {
 	CLEANUP_FREE struct alike *a = calloc(1, sizeof(*a));
-	struct walk w = { .r = r, .take = take_piece, .context = a, .from = INT64_MIN, .to = INT64_MAX };
+	struct walk w = { .r = r, .take = take_same_name_rows, .context = a, .from = INT64_MIN, .to = INT64_MAX };
 	CLEANUP_FREE uint32_t *lanes = lanes_alike(r, self->lane, &w.lane_count);
 	uint64_t rows = 0;
 

@@ -63,7 +63,7 @@ static void put_shape(struct json_out *j, const char *key, const int64_t *of)
 	put_pair(j, key, text);
 }
 
-static void put_launch(struct json_out *j, struct recording *r, int64_t id)
+static void put_launch_columns(struct json_out *j, struct recording *r, int64_t id)
 {
 	static const uint8_t shown[] = { COLUMN_CUDA_LAUNCH_REGISTERS,        COLUMN_CUDA_LAUNCH_STATIC_SHARED,
 					 COLUMN_CUDA_LAUNCH_DYNAMIC_SHARED,   COLUMN_CUDA_LAUNCH_SHARED_EXECUTED,
@@ -82,7 +82,7 @@ static void put_launch(struct json_out *j, struct recording *r, int64_t id)
 			put_pair_number(j, schema->columns[shown[i]].name, l[shown[i]]);
 }
 
-static void put_value(struct json_out *j, struct recording *r, const struct column_schema *column, int64_t value)
+static void put_column_value(struct json_out *j, struct recording *r, const struct column_schema *column, int64_t value)
 {
 	if (column->roles & ROLE_MEMORY)
 		put_pair(j, column->name, gpu_memory_kind(value)->word);
@@ -138,12 +138,12 @@ static void put_args(struct json_out *j, struct recording *r, int64_t set)
 }
 
 /* What it is, where it leads to and its arguments are told elsewhere. */
-static bool is_shown(const struct column_schema *column)
+static bool is_event_column_shown(const struct column_schema *column)
 {
 	return column->type != COLUMN_TYPE_BLOB && !(column->roles & (ROLE_NAME | ROLE_CORRELATION | ROLE_STACK | ROLE_ARGS | ROLE_HIDDEN));
 }
 
-static void put_columns(struct json_out *j, struct recording *r, const struct place *p)
+static void put_event_columns(struct json_out *j, struct recording *r, const struct place *p)
 {
 	enum table_id table = r->lanes[p->lane].table;
 	const struct table_schema *schema = table_schema(table);
@@ -156,15 +156,15 @@ static void put_columns(struct json_out *j, struct recording *r, const struct pl
 		return;
 	}
 	if (table == TABLE_GPU_KERNEL && place_value(r, p, COLUMN_GPU_KERNEL_LAUNCH, &value))
-		put_launch(j, r, value);
+		put_launch_columns(j, r, value);
 	for (unsigned c = schema->kind == TABLE_KIND_SPAN ? 2 : 1; c < schema->column_count; c++) {
 		if (!place_value(r, p, c, &value))
 			continue;
 		if (schema->columns[c].roles & ROLE_ARGS)
 			put_args(j, r, value);
-		if (!is_shown(&schema->columns[c]))
+		if (!is_event_column_shown(&schema->columns[c]))
 			continue;
-		put_value(j, r, &schema->columns[c], value);
+		put_column_value(j, r, &schema->columns[c], value);
 		if (schema->columns[c].roles & ROLE_BYTES)
 			put_bandwidth(j, p, value);
 	}
@@ -206,7 +206,7 @@ static bool put_links(struct json_out *j, struct recording *r, const struct plac
 	return has_call;
 }
 
-static int compare_starts(const void *a, const void *b)
+static int compare_call_starts(const void *a, const void *b)
 {
 	const struct place *x = a, *y = b;
 
@@ -237,7 +237,7 @@ static void put_parents(struct json_out *j, struct recording *r, const struct pl
 			count += with_itself || at->lane != p->lane || at->index != p->index;
 		}
 	}
-	sort_items(parents, count, sizeof(parents[0]), compare_starts);
+	sort_items(parents, count, sizeof(parents[0]), compare_call_starts);
 	out_key(j, "parents");
 	out_open(j, '[');
 	while (count)
@@ -245,7 +245,7 @@ static void put_parents(struct json_out *j, struct recording *r, const struct pl
 	out_close(j, ']');
 }
 
-static int put_slice(struct json_out *j, struct recording *r, const struct place *p, bool brief)
+static int put_event_details(struct json_out *j, struct recording *r, const struct place *p, bool brief)
 {
 	enum table_id table = r->lanes[p->lane].table;
 	struct place call;
@@ -258,7 +258,7 @@ static int put_slice(struct json_out *j, struct recording *r, const struct place
 	out_put_text(j, "kind", row_kind_names[r->rows[r->lanes[p->lane].row].kind]);
 	out_put_text(j, "table", table_schema(table)->name);
 	out_put_integer(j, "class", (int64_t)name_class(r, table, p->name));
-	put_columns(j, r, p);
+	put_event_columns(j, r, p);
 	has_call = put_links(j, r, p, &call);
 	put_parents(j, r, has_call ? &call : p, has_call);
 	if (stack_column >= 0 && place_value(r, p, (unsigned)stack_column, &stack))
@@ -279,5 +279,5 @@ int answer_slice(struct view *v, struct params *p, struct answer *a, struct erro
 	TRY(params_integer_or(p, "brief", 0, 1, 0, &brief, err));
 	TRY(params_event(v, p, &recording, &place, err));
 	out_begin(&j, &a->body);
-	return put_slice(&j, recording, &place, brief);
+	return put_event_details(&j, recording, &place, brief);
 }

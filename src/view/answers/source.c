@@ -41,7 +41,7 @@ struct looking {
 	const struct source_item *item;
 };
 
-static double number_of(void *context, const char *metric)
+static double find_item_number(void *context, const char *metric)
 {
 	const struct looking *l = context;
 
@@ -85,7 +85,7 @@ static void find_columns(struct source *s)
 }
 
 /* The book has texts of its own where it could be read. */
-static int load_book(struct source_book *ret, struct recording *r, const int64_t *results, size_t count, struct error *err)
+static int load_kernel_book(struct source_book *ret, struct recording *r, const int64_t *results, size_t count, struct error *err)
 {
 	const struct source_search search = { .only_source = true };
 	int rc;
@@ -108,12 +108,12 @@ static int load_before(struct source *s, struct error *err)
 		return -ENOMEM;
 	for (size_t i = 0; i < count; i++)
 		results[i] = s->kv.baseline.matches[i]->id;
-	TRY(load_book(&s->book_before, s->kv.other, results, count, err));
+	TRY(load_kernel_book(&s->book_before, s->kv.other, results, count, err));
 	TRY(kernel_source_mean(&s->before, &s->book_before, results, count));
 	return kernel_source_match_instructions(&s->now, &s->before);
 }
 
-static int load_lines(struct source *s, struct line_sums *ret, enum source_key key)
+static int load_line_sums(struct source *s, struct line_sums *ret, enum source_key key)
 {
 	int r = kernel_source_lines(&ret->now, &s->now, key);
 
@@ -122,26 +122,26 @@ static int load_lines(struct source *s, struct line_sums *ret, enum source_key k
 	return r >= 0 && s->before.book ? kernel_source_match(&ret->now, &ret->before, key) : r;
 }
 
-static int load(struct source *s, struct recording *recording, struct error *err)
+static int load_kernel_source(struct source *s, struct recording *recording, struct error *err)
 {
-	int r = load_book(&s->book, recording, &s->kv.k->id, 1, err);
+	int r = load_kernel_book(&s->book, recording, &s->kv.k->id, 1, err);
 
 	if (r >= 0)
 		r = kernel_source_of(&s->now, &s->book, s->kv.k->id);
 	if (r >= 0 && s->kv.options.baseline)
 		r = load_before(s, err);
 	if (r >= 0)
-		r = load_lines(s, &s->written, SOURCE_WRITTEN);
+		r = load_line_sums(s, &s->written, SOURCE_WRITTEN);
 	if (r >= 0)
-		r = load_lines(s, &s->outermost, SOURCE_OUTERMOST);
+		r = load_line_sums(s, &s->outermost, SOURCE_OUTERMOST);
 	if (r >= 0)
-		r = load_lines(s, &s->ptx, SOURCE_IN_PTX);
+		r = load_line_sums(s, &s->ptx, SOURCE_IN_PTX);
 	if (r >= 0)
 		find_columns(s);
 	return r;
 }
 
-static void put_columns(struct source *s)
+static void put_source_columns(struct source *s)
 {
 	struct json_out *j = s->kv.j;
 
@@ -159,14 +159,14 @@ static void put_columns(struct source *s)
 	out_close(j, ']');
 }
 
-static void put_values(struct source *s, const char *key, const struct kernel_source *of, const struct source_item *item)
+static void put_source_values(struct source *s, const char *key, const struct kernel_source *of, const struct source_item *item)
 {
 	struct looking l = { of, item };
 
 	out_key(s->kv.j, key);
 	out_open(s->kv.j, '[');
 	for (size_t i = 0; i < s->column_count; i++)
-		out_real(s->kv.j, formula_value(&s->columns[i].row->cells[0], number_of, &l));
+		out_real(s->kv.j, formula_value(&s->columns[i].row->cells[0], find_item_number, &l));
 	out_close(s->kv.j, ']');
 }
 
@@ -211,14 +211,14 @@ static void put_instruction(struct source *s, const struct source_item *item)
 		out_put_text(j, "ptx", f->ptx);
 		out_put_integer(j, "ptx_line", f->ptx_line);
 	}
-	put_values(s, "values", &s->now, item);
+	put_source_values(s, "values", &s->now, item);
 	if (item->before)
-		put_values(s, "before", &s->before, item->before);
+		put_source_values(s, "before", &s->before, item->before);
 	out_close(j, '}');
 }
 
 /* What the baseline has for lines, by this report's numbers. */
-static void put_before(struct source *s, const char *key, const struct line_sums *lines)
+static void put_baseline_lines(struct source *s, const char *key, const struct line_sums *lines)
 {
 	struct json_out *j = s->kv.j;
 
@@ -232,7 +232,7 @@ static void put_before(struct source *s, const char *key, const struct line_sums
 		out_open(j, '{');
 		out_put_text(j, "file", item->file);
 		out_put_integer(j, "line", item->line);
-		put_values(s, "values", &lines->before, item->before);
+		put_source_values(s, "values", &lines->before, item->before);
 		out_close(j, '}');
 	}
 	out_close(j, ']');
@@ -284,7 +284,7 @@ static int put_source(struct source *s)
 	struct json_out *j = s->kv.j;
 
 	out_open(j, '{');
-	put_columns(s);
+	put_source_columns(s);
 	out_key(j, "lines");
 	out_open(j, '[');
 	for (size_t i = 0; i < s->now.count && i < MOST_LINES; i++)
@@ -298,16 +298,16 @@ static int put_source(struct source *s)
 	if (s->before.count) {
 		out_key(j, "before");
 		out_open(j, '{');
-		put_before(s, "lines", &s->written);
-		put_before(s, "outermost", &s->outermost);
-		put_before(s, "ptx", &s->ptx);
+		put_baseline_lines(s, "lines", &s->written);
+		put_baseline_lines(s, "outermost", &s->outermost);
+		put_baseline_lines(s, "ptx", &s->ptx);
 		out_close(j, '}');
 	}
 	out_close(j, '}');
 	return j->r;
 }
 
-static void release(struct source *s)
+static void release_kernel_source(struct source *s)
 {
 	struct line_sums *const lines[] = { &s->written, &s->outermost, &s->ptx };
 
@@ -334,10 +334,10 @@ int answer_source(struct view *v, struct params *p, struct answer *a, struct err
 	out_begin(&j, &a->body);
 	s->kv.j = &j;
 	if (r >= 0)
-		r = load(s, p->held, err);
+		r = load_kernel_source(s, p->held, err);
 	if (r >= 0)
 		r = put_source(s);
-	release(s);
+	release_kernel_source(s);
 	free(s);
 	return r;
 }

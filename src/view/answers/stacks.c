@@ -177,7 +177,7 @@ int answer_flame(struct view *v, struct params *p, struct answer *a, struct erro
 	return put_flame(recording, source, filter, order && strcmp(order, "bottom-up") == 0, &a->body, err);
 }
 
-static int put_frame(struct json_out *j, struct query *q, const struct stack_tree *tree, uint32_t frame)
+static int put_stack_frame(struct json_out *j, struct query *q, const struct stack_tree *tree, uint32_t frame)
 {
 	const struct code_function *f = &tree->functions[frame < tree->frame_count ? tree->code[frame].function : 0];
 	CLEANUP(buf_release) struct buf name = BUF_INIT;
@@ -201,7 +201,7 @@ int stack_put(struct json_out *j, struct recording *r, int64_t id)
 	/* A parent is before its children: this ends. */
 	for (uint32_t at = id > 0 && id <= UINT32_MAX ? (uint32_t)id : 0, n = 0; rc == 0 && at && at < tree->stack_count && n < MAX_FRAMES;
 	     at = tree->parents[at], n++)
-		rc = put_frame(j, q, tree, tree->frames[at]);
+		rc = put_stack_frame(j, q, tree, tree->frames[at]);
 	out_close(j, ']');
 	query_done(r);
 	return rc;

@@ -44,7 +44,7 @@ static bool may_have(struct recording *r, struct query *q, const struct report_f
 	return report_file_has_data(file, q) || (report_is_partial(r->report) && !report_file_is_of_imports(file));
 }
 
-static int put_list(struct recording *r, const struct catalogue *c, struct buf *out, struct error *err)
+static int put_named_reports(struct recording *r, const struct catalogue *c, struct buf *out, struct error *err)
 {
 	struct query *q;
 	struct json_out j;
@@ -132,7 +132,7 @@ static size_t column_count(const struct csv_table *t, bool is_short)
 	return is_short && t->columns > SHORT_COLUMNS ? SHORT_COLUMNS : t->columns;
 }
 
-static void put_columns(struct json_out *j, const struct csv_table *t, bool is_short)
+static void put_stats_columns(struct json_out *j, const struct csv_table *t, bool is_short)
 {
 	out_key(j, "columns");
 	out_open(j, '[');
@@ -174,7 +174,7 @@ static void put_table(struct json_out *j, const struct report_file *file, const 
 	out_open(j, '{');
 	out_put_text(j, "name", file->name);
 	out_put_text(j, "title", file->title);
-	put_columns(j, t, is_short);
+	put_stats_columns(j, t, is_short);
 	put_rows(j, t, is_short);
 	snprintf(why, sizeof(why), "The recording has no %s.", file->skipped ? file->skipped : "data for it");
 	out_put_text(j, "skipped", t->columns ? NULL : why);
@@ -183,8 +183,8 @@ static void put_table(struct json_out *j, const struct report_file *file, const 
 }
 
 /* With ret_has_rows: in short, and only if there are any. */
-static int put_report(struct json_out *j, struct recording *r, const struct catalogue *c, const struct report_file *file, const char *asked,
-		      const char *time, bool *ret_has_rows, struct error *err)
+static int put_named_report(struct json_out *j, struct recording *r, const struct catalogue *c, const struct report_file *file,
+			    const char *asked, const char *time, bool *ret_has_rows, struct error *err)
 {
 	struct csv_table t = { 0 };
 	struct bounded b = { .text = BUF_INIT };
@@ -231,7 +231,7 @@ int stats_put_instead(struct json_out *j, struct recording *r, int64_t from, int
 		if (!file)
 			continue;
 		has_rows = false;
-		rc = put_report(j, r, &c, file, names[i], time, &has_rows, err);
+		rc = put_named_report(j, r, &c, file, names[i], time, &has_rows, err);
 		shown += has_rows;
 	}
 	out_close(j, ']');
@@ -247,7 +247,7 @@ static int put_one(struct recording *r, const struct catalogue *c, const char *n
 	if (!file)
 		return -EINVAL;
 	out_begin(&j, out);
-	return put_report(&j, r, c, file, name, time, NULL, err);
+	return put_named_report(&j, r, c, file, name, time, NULL, err);
 }
 
 int answer_stats(struct view *v, struct params *p, struct answer *a, struct error *err)
@@ -268,7 +268,7 @@ int answer_stats(struct view *v, struct params *p, struct answer *a, struct erro
 	if (r >= 0 && name)
 		r = put_one(recording, &c, name, time_filter(from, to, time, sizeof(time)), &a->body, err);
 	else if (r >= 0)
-		r = put_list(recording, &c, &a->body, err);
+		r = put_named_reports(recording, &c, &a->body, err);
 	catalogue_close(&c);
 	return r;
 }

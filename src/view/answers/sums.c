@@ -39,7 +39,7 @@ static bool is_beside(const struct recording *r, uint32_t lane)
 	return row->lane_count > 1 && !row_is_nested(row) && row->lanes[0] != lane;
 }
 
-static int take_piece(struct walk *w, unsigned worker, uint32_t lane, const struct piece *p, const struct walk_rows *rows)
+static int sum_group_rows(struct walk *w, unsigned worker, uint32_t lane, const struct piece *p, const struct walk_rows *rows)
 {
 	struct worker_sums *sums = (struct worker_sums *)w->context + worker;
 	const struct chunk *c = rows->chunk;
@@ -122,8 +122,8 @@ struct kind_sum {
 	uint64_t count, busy;
 };
 
-static void put_row(struct json_out *j, const struct recording *r, uint32_t id, const struct worker_sums *sums, const struct walk *w,
-		    struct kind_sum *kinds)
+static void put_row_sums(struct json_out *j, const struct recording *r, uint32_t id, const struct worker_sums *sums, const struct walk *w,
+			 struct kind_sum *kinds)
 {
 	const struct row *row = &r->rows[id];
 	uint64_t count = 0, total = 0, busy = row_busy(r, id, sums, w->from, w->to);
@@ -210,7 +210,7 @@ static int put_sums(struct recording *r, const struct walk *w, const uint8_t *ch
 	out_open(&j, '[');
 	for (size_t i = 0; i < r->row_count; i++)
 		if (chosen[i])
-			put_row(&j, r, (uint32_t)i, &sums[0], w, kinds);
+			put_row_sums(&j, r, (uint32_t)i, &sums[0], w, kinds);
 	out_close(&j, ']');
 	put_kinds(&j, kinds);
 	put_names(&j, r, &sums[0].names);
@@ -230,7 +230,7 @@ static void sums_release(struct worker_sums (*sums)[WALK_WORKERS])
 int answer_sums(struct view *v, struct params *p, struct answer *a, struct error *err)
 {
 	CLEANUP(sums_release) struct worker_sums sums[WALK_WORKERS] = { 0 };
-	struct walk w = { .take = take_piece, .context = sums };
+	struct walk w = { .take = sum_group_rows, .context = sums };
 	CLEANUP_FREE uint32_t *lanes = NULL;
 	CLEANUP_FREE uint8_t *chosen = NULL;
 

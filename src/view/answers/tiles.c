@@ -23,7 +23,7 @@ static int write_heat(struct recording *r, const struct row *row, struct tile *t
 	return tile_write(t, r, out);
 }
 
-static int write_row(struct recording *r, uint32_t id, struct tile *t, struct buf *out)
+static int write_row_tiles(struct recording *r, uint32_t id, struct tile *t, struct buf *out)
 {
 	const struct row *row = &r->rows[id];
 
@@ -55,7 +55,7 @@ static int write_tiles(struct recording *r, unsigned level, const char *list, st
 			return error_set(err, EINVAL, "tiles is not a list of ROW:INDEX with rows of this report");
 		if (!tile_init(t, level, index))
 			return error_set(err, EINVAL, "A tile lies beyond all times");
-		rc = write_row(r, (uint32_t)row, t, out);
+		rc = write_row_tiles(r, (uint32_t)row, t, out);
 	}
 	return rc;
 }

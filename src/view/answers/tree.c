@@ -35,7 +35,7 @@ struct work_list {
 	bool cut;
 };
 
-static int add_work(struct work_list *list, const struct work *w)
+static int add_gpu_work_item(struct work_list *list, const struct work *w)
 {
 	if (list->count == MAX_WORK) {
 		list->cut = true;
@@ -47,7 +47,7 @@ static int add_work(struct work_list *list, const struct work *w)
 	return 0;
 }
 
-static int take_piece(struct walk *w, unsigned worker, uint32_t lane, const struct piece *p, const struct walk_rows *rows)
+static int take_group_works(struct walk *w, unsigned worker, uint32_t lane, const struct piece *p, const struct walk_rows *rows)
 {
 	struct work_list *list = w->context;
 	const struct chunk *c = rows->chunk;
@@ -64,7 +64,7 @@ static int take_piece(struct walk *w, unsigned worker, uint32_t lane, const stru
 				     .time = event_within(c->start[i], c->end[i], w->from, w->to) };
 
 		if (work.time)
-			r = add_work(list, &work);
+			r = add_gpu_work_item(list, &work);
 	}
 	pthread_mutex_unlock(&list->lock);
 	free(correlations);
@@ -195,7 +195,7 @@ static uint32_t place_node(struct call_tree *t, struct recording *r, const struc
 }
 
 /* Adds the ranges of one lane to those of a thread's works, which are in order of their calls. */
-static int add_lane(struct call_tree *t, struct recording *r, uint32_t lane, struct work *works, size_t count)
+static int add_track_ranges(struct call_tree *t, struct recording *r, uint32_t lane, struct work *works, size_t count)
 {
 	const struct lane *l = &r->lanes[lane];
 	struct place at = { .start = 1, .end = 0 };
@@ -216,7 +216,7 @@ static int add_lane(struct call_tree *t, struct recording *r, uint32_t lane, str
 	return 0;
 }
 
-static int add_thread(struct call_tree *t, struct recording *r, struct work_list *list, struct work *works, size_t count)
+static int add_thread_works(struct call_tree *t, struct recording *r, struct work_list *list, struct work *works, size_t count)
 {
 	uint32_t node;
 	int rc = 0;
@@ -234,7 +234,7 @@ static int add_thread(struct call_tree *t, struct recording *r, struct work_list
 		if (row->uid != works[0].thread || row->draw != DRAW_SLICES || (row->kind != ROW_NVTX && row->kind != ROW_GENERIC))
 			continue;
 		for (uint32_t k = 0; k < row->lane_count && rc == 0 && list->steps < MAX_STEPS; k++, list->steps += count)
-			rc = add_lane(t, r, row->lanes[k], works, count);
+			rc = add_track_ranges(t, r, row->lanes[k], works, count);
 		list->cut |= list->steps >= MAX_STEPS;
 	}
 	for (size_t i = 0; i < count && rc == 0; i++) {
@@ -258,7 +258,7 @@ static int make_tree(struct call_tree *t, struct recording *r, struct work_list 
 	for (size_t i = 1; i <= list->count && rc == 0; i++) {
 		if (i < list->count && list->items[i].thread == list->items[from].thread)
 			continue;
-		rc = add_thread(t, r, list, list->items + from, i - from);
+		rc = add_thread_works(t, r, list, list->items + from, i - from);
 		from = i;
 	}
 	return rc;
@@ -284,7 +284,7 @@ static int put_tree(struct walk *w, struct buf *out)
 	int r = call_tree_open(&tree);
 
 	w->lanes = lanes;
-	w->take = take_piece;
+	w->take = take_group_works;
 	w->context = &list;
 	r = r < 0 || !lanes ? -ENOMEM : walk_lanes(w);
 	if (r == 0 && list.count)

@@ -80,15 +80,15 @@ static void put_spread(struct kernel_view *kv, const struct metric_value *v, con
 	out_put_text(j, "metric", v->name);
 	out_put_text(j, "unit", unit);
 	out_put_integer(j, "launches", (int64_t)s->count);
-	put_number(j, "value", value_number(v));
-	put_number(j, "least", s->min);
-	put_number(j, "median", median);
-	put_number(j, "most", s->max);
-	put_number(j, "mean", spread_mean(s));
-	put_number(j, "deviation", spread_deviation(s));
-	put_number(j, "percent", spread_percent(s));
+	put_json_number(j, "value", value_number(v));
+	put_json_number(j, "least", s->min);
+	put_json_number(j, "median", median);
+	put_json_number(j, "most", s->max);
+	put_json_number(j, "mean", spread_mean(s));
+	put_json_number(j, "deviation", spread_deviation(s));
+	put_json_number(j, "percent", spread_percent(s));
 	if (kv->options.baseline)
-		put_number(j, "before", baseline_number(&kv->baseline, kv->k, v->name));
+		put_json_number(j, "before", baseline_number(&kv->baseline, kv->k, v->name));
 	out_close(j, '}');
 }
 
@@ -103,7 +103,7 @@ static void put_points(struct kernel_view *kv, struct alike *all, const char *me
 		out_open(j, '{');
 		out_put_integer(j, "place", all->items[i] - kv->results->items);
 		out_put_integer(j, "id", all->items[i]->number);
-		put_number(j, "value", metric ? result_number(all->items[i], metric) : NAN);
+		put_json_number(j, "value", metric ? result_number(all->items[i], metric) : NAN);
 		out_close(j, '}');
 	}
 	out_close(j, ']');

@@ -22,7 +22,7 @@
 /* Nice value. */
 #define BEHIND_OTHERS 10
 
-static int open_file(struct making *m)
+static int open_derived_file(struct making *m)
 {
 	const char *base = getenv("TMPDIR");
 	char path[sizeof(m->folder) + 16];
@@ -43,7 +43,7 @@ int making_track(struct making *m, enum table_id table, const struct made_track 
 
 	if (!LIST_ROOM(m->tracks, m->count))
 		return -ENOMEM;
-	rc = m->w ? 0 : open_file(m);
+	rc = m->w ? 0 : open_derived_file(m);
 	*ret = rc < 0 ? NULL : report_track(m->w, table, (uint32_t)m->count + 1);
 	if (rc == 0 && !*ret)
 		rc = -ENOMEM;
@@ -63,7 +63,7 @@ static int relieve(struct making *m)
 }
 
 /* A row out of order is none. */
-static int append(struct making *m, struct report_track *to, const int64_t *values, uint32_t present)
+static int append_derived_row(struct making *m, struct report_track *to, const int64_t *values, uint32_t present)
 {
 	int rc = report_append(to, values, present);
 
@@ -81,7 +81,7 @@ int making_event(struct making *m, struct report_track *to, enum table_id table,
 		return 0;
 	if (table == TABLE_INSTANT) {
 		values[COLUMN_INSTANT_NAME] = e->name;
-		return append(m, to, values, 1u << COLUMN_INSTANT_TIME | 1u << COLUMN_INSTANT_NAME);
+		return append_derived_row(m, to, values, 1u << COLUMN_INSTANT_TIME | 1u << COLUMN_INSTANT_NAME);
 	}
 	values[COLUMN_SLICE_END] = e->end;
 	values[COLUMN_SLICE_NAME] = e->name;
@@ -91,14 +91,14 @@ int making_event(struct making *m, struct report_track *to, enum table_id table,
 		values[COLUMN_SLICE_CORRELATION] = (int64_t)e->index;
 		present |= 1u << COLUMN_SLICE_RANGE_ID | 1u << COLUMN_SLICE_CORRELATION;
 	}
-	return append(m, to, values, present);
+	return append_derived_row(m, to, values, present);
 }
 
 int making_value(struct making *m, struct report_track *to, int64_t time, int64_t value)
 {
 	int64_t values[] = { time, value };
 
-	return append(m, to, values, 3);
+	return append_derived_row(m, to, values, 3);
 }
 
 /* Under its name it is seen only while it is written. */

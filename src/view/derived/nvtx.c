@@ -88,7 +88,7 @@ static int list_lanes(struct projecting *p)
 }
 
 /* Columns of a piece, to be freed; NULL where they cannot be read. */
-static int64_t *read_columns(struct recording *r, const struct piece *p, const uint8_t *columns, unsigned count)
+static int64_t *read_group_columns(struct recording *r, const struct piece *p, const uint8_t *columns, unsigned count)
 {
 	int64_t *values = malloc((size_t)p->rows * count * sizeof(*values) + 1);
 
@@ -133,7 +133,7 @@ static int load_ranges(struct recording *r, struct ranges *l)
 	l->hint = 0;
 	for (size_t i = l->piece; i < l->piece_end; i++) {
 		const struct piece *p = &r->pieces[i];
-		int64_t *values = read_columns(r, p, columns, sizeof(columns));
+		int64_t *values = read_group_columns(r, p, columns, sizeof(columns));
 
 		take_ranges(l, p, values);
 		free(values);
@@ -171,7 +171,7 @@ static uint64_t range_at(struct ranges *l, int64_t time)
 	return low ? low - 1 : l->count;
 }
 
-static void add_work(struct projecting *p, const struct call *call, int64_t start, int64_t end)
+static void extend_ranges(struct projecting *p, const struct call *call, int64_t start, int64_t end)
 {
 	for (uint32_t i = call->ranges; i < call->ranges_end; i++) {
 		struct ranges *l = &p->lanes[i];
@@ -184,7 +184,7 @@ static void add_work(struct projecting *p, const struct call *call, int64_t star
 	}
 }
 
-static int compare_calls(const void *a, const void *b)
+static int compare_launch_calls(const void *a, const void *b)
 {
 	const struct call *x = a, *y = b;
 
@@ -214,7 +214,7 @@ static const struct call *find_call(const struct projecting *p, int64_t correlat
 static void project_piece(struct projecting *p, const struct piece *piece)
 {
 	const uint8_t columns[] = { 0, 1, (uint8_t)correlation_column(piece->table) };
-	int64_t *values = read_columns(p->m->r, piece, columns, sizeof(columns));
+	int64_t *values = read_group_columns(p->m->r, piece, columns, sizeof(columns));
 	const size_t rows = piece->rows;
 	size_t hint = 0;
 
@@ -222,7 +222,7 @@ static void project_piece(struct projecting *p, const struct piece *piece)
 		const struct call *call = find_call(p, values[2 * rows + i], &hint);
 
 		if (call && values[rows + i] >= values[i])
-			add_work(p, call, values[i], values[rows + i]);
+			extend_ranges(p, call, values[i], values[rows + i]);
 	}
 	free(values);
 }
@@ -239,7 +239,7 @@ static int project_calls(struct projecting *p)
 
 	if (!p->call_count)
 		return 0;
-	sort_items(p->calls, p->call_count, sizeof(*p->calls), compare_calls);
+	sort_items(p->calls, p->call_count, sizeof(*p->calls), compare_launch_calls);
 	for (size_t i = 0; i < r->lane_count; i++) {
 		const struct lane *lane = &r->lanes[i];
 
@@ -259,7 +259,7 @@ static int project_calls(struct projecting *p)
 static int take_calls(struct projecting *p, const struct piece *piece, uint32_t ranges, uint32_t ranges_end)
 {
 	static const uint8_t columns[] = { COLUMN_CUDA_API_START, COLUMN_CUDA_API_END, COLUMN_CUDA_API_CORRELATION };
-	int64_t *values = read_columns(p->m->r, piece, columns, sizeof(columns));
+	int64_t *values = read_group_columns(p->m->r, piece, columns, sizeof(columns));
 	const size_t rows = piece->rows;
 	int rc = 0;
 
@@ -319,7 +319,7 @@ static int compare_firsts(const void *a, const void *b, void *context)
 	return x < y ? -1 : x > y;
 }
 
-static int put_range(struct projecting *p, struct ranges *l, uint64_t i)
+static int put_projected_range(struct projecting *p, struct ranges *l, uint64_t i)
 {
 	struct beside *beside = l->beside;
 	/* A report may have any depth: it wraps. */
@@ -344,7 +344,7 @@ static int put_range(struct projecting *p, struct ranges *l, uint64_t i)
 	return making_event(p->m, beside[at].track, TABLE_SLICE, &e);
 }
 
-static int put_ranges(struct projecting *p, struct ranges *l)
+static int put_projected_ranges(struct projecting *p, struct ranges *l)
 {
 	uint64_t *order = malloc(l->count * sizeof(*order) + 1), count = 0;
 	int rc = order ? 0 : -ENOMEM;
@@ -359,7 +359,7 @@ static int put_ranges(struct projecting *p, struct ranges *l)
 	if (!sorted)
 		sort_items_with(order, count, sizeof(*order), compare_firsts, l);
 	for (uint64_t i = 0; i < count && rc == 0; i++)
-		rc = put_range(p, l, order[i]);
+		rc = put_projected_range(p, l, order[i]);
 	free(order);
 	return rc;
 }
@@ -378,7 +378,7 @@ static int project_held(struct projecting *p)
 	}
 	TRY(project_calls(p));
 	for (size_t i = p->from; i < p->to; i++)
-		TRY(put_ranges(p, &p->lanes[i]));
+		TRY(put_projected_ranges(p, &p->lanes[i]));
 	return 0;
 }
 

@@ -42,7 +42,7 @@ int param_rows(struct params *p, struct recording *r, uint8_t **ret, struct erro
 	return rows_chosen(r, rows ? rows : row, ret, err);
 }
 
-static bool is_chosen(const struct lane *lane, const uint8_t *chosen)
+static bool is_track_selected(const struct lane *lane, const uint8_t *chosen)
 {
 	if (lane->row == LANE_NO_ROW)
 		return false;
@@ -55,7 +55,7 @@ uint32_t *chosen_lanes(const struct recording *r, const uint8_t *chosen, size_t 
 
 	*ret_count = 0;
 	for (size_t i = 0; lanes && i < r->lane_count; i++)
-		if (is_chosen(&r->lanes[i], chosen))
+		if (is_track_selected(&r->lanes[i], chosen))
 			lanes[(*ret_count)++] = (uint32_t)i;
 	return lanes;
 }

@@ -104,7 +104,7 @@ static int begin_piece(struct finder *f, struct cursor *c)
 }
 
 /* 1: it has a row; 0: it has none any more. */
-static int load(struct finder *f, struct cursor *c)
+static int load_cursor_row(struct finder *f, struct cursor *c)
 {
 	while (c->row == c->rows) {
 		end_piece(f, c);
@@ -128,7 +128,7 @@ static unsigned choose_line(const struct finder *f, int64_t start)
 	return soonest;
 }
 
-static void take_row(struct finder *f, struct cursor *c)
+static void take_cursor_row(struct finder *f, struct cursor *c)
 {
 	int64_t start = c->start[c->row], end = c->end[c->row] > start ? c->end[c->row] : start;
 	unsigned line = choose_line(f, start);
@@ -152,13 +152,13 @@ static int merge_tracks(struct finder *f)
 		for (unsigned i = 0; i < f->count && rc >= 0; i++) {
 			struct cursor *c = &f->cursors[i];
 
-			rc = load(f, c);
+			rc = load_cursor_row(f, c);
 			if (rc > 0 && (!next || c->start[c->row] < next->start[next->row]))
 				next = c;
 		}
 		if (rc < 0 || !next)
 			break;
-		take_row(f, next);
+		take_cursor_row(f, next);
 		rc = 0;
 	}
 	for (unsigned i = 0; i < f->count; i++)

@@ -29,7 +29,7 @@ int name_sums_merge(struct name_sums *to, const struct name_sums *from)
 	return 0;
 }
 
-static int compare(const void *a, const void *b)
+static int compare_name_sums(const void *a, const void *b)
 {
 	const struct name_sum *x = a, *y = b;
 
@@ -42,7 +42,7 @@ static int compare(const void *a, const void *b)
 
 void name_sums_sort(struct name_sums *s)
 {
-	sort_items(s->items, s->count, sizeof(*s->items), compare);
+	sort_items(s->items, s->count, sizeof(*s->items), compare_name_sums);
 }
 
 void name_sums_release(struct name_sums *s)

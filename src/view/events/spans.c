@@ -26,7 +26,7 @@ int spans_append(struct spans *s, const struct spans *more)
 	return 0;
 }
 
-static int compare(const void *a, const void *b)
+static int compare_row_spans(const void *a, const void *b)
 {
 	const struct span *x = a, *y = b;
 
@@ -41,7 +41,7 @@ void spans_unite(struct spans *s)
 
 	if (!s->count)
 		return;
-	sort_items(s->items, s->count, sizeof(*s->items), compare);
+	sort_items(s->items, s->count, sizeof(*s->items), compare_row_spans);
 	for (size_t i = 1; i < s->count; i++) {
 		struct span *last = &s->items[kept];
 

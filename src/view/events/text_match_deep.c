@@ -6,14 +6,14 @@
 #include "base/array.h"
 #include "view/events/text_match.h"
 
-static int compare(const void *a, const void *b)
+static int compare_match_ids(const void *a, const void *b)
 {
 	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
 
 	return x < y ? -1 : x > y;
 }
 
-static int add(struct match_ids *ids, int64_t id)
+static int add_match_id(struct match_ids *ids, int64_t id)
 {
 	if (!ARRAY_ROOM(ids->ids, ids->count, ids->capacity, 1))
 		return -ENOMEM;
@@ -23,7 +23,7 @@ static int add(struct match_ids *ids, int64_t id)
 
 static bool has(const struct match_ids *ids, int64_t id)
 {
-	return ids->count && bsearch(&id, ids->ids, ids->count, sizeof(id), compare) != NULL;
+	return ids->count && bsearch(&id, ids->ids, ids->count, sizeof(id), compare_match_ids) != NULL;
 }
 
 static bool text_has(const struct match *m, int64_t string)
@@ -40,7 +40,7 @@ static int find_launches(struct match *m)
 		const int64_t *launch = launches->rows + i * LAUNCH_WIDTH;
 
 		if (text_has(m, launch[LAUNCH_NAME]))
-			r = add(&m->launches, launch[COLUMN_CUDA_LAUNCH_ID]);
+			r = add_match_id(&m->launches, launch[COLUMN_CUDA_LAUNCH_ID]);
 	}
 	return r;
 }
@@ -57,7 +57,7 @@ static int find_sets_in(struct match *m, size_t group)
 	    report_column(report, TABLE_ARG, group, COLUMN_ARG_TEXT, texts, nulls) >= 0)
 		for (uint32_t i = 0; i < rows && r == 0; i++)
 			if (!nulls[i] && text_has(m, texts[i]))
-				r = add(&m->sets, sets[i]);
+				r = add_match_id(&m->sets, sets[i]);
 	free(sets);
 	free(texts);
 	free(nulls);
@@ -72,13 +72,13 @@ int match_look_deep(struct match *m)
 		if (report_group(m->r->report, TABLE_ARG, i)->present >> COLUMN_ARG_TEXT & 1)
 			r = find_sets_in(m, i);
 	if (m->launches.count)
-		qsort(m->launches.ids, m->launches.count, sizeof(*m->launches.ids), compare);
+		qsort(m->launches.ids, m->launches.count, sizeof(*m->launches.ids), compare_match_ids);
 	if (m->sets.count)
-		qsort(m->sets.ids, m->sets.count, sizeof(*m->sets.ids), compare);
+		qsort(m->sets.ids, m->sets.count, sizeof(*m->sets.ids), compare_match_ids);
 	return r;
 }
 
-static int mark(struct match *m, const struct piece *p, int column, const struct match_ids *ids, uint8_t **ret)
+static int mark_matched_rows(struct match *m, const struct piece *p, int column, const struct match_ids *ids, uint8_t **ret)
 {
 	int64_t *values;
 	uint8_t *nulls;
@@ -101,9 +101,9 @@ int match_deep_rows(struct match *m, const struct piece *p, uint8_t **ret)
 	int r;
 
 	*ret = NULL;
-	r = mark(m, p, p->table == TABLE_GPU_KERNEL ? COLUMN_GPU_KERNEL_LAUNCH : -1, &m->launches, ret);
+	r = mark_matched_rows(m, p, p->table == TABLE_GPU_KERNEL ? COLUMN_GPU_KERNEL_LAUNCH : -1, &m->launches, ret);
 	if (r == 0)
-		r = mark(m, p, table_column(p->table, ROLE_ARGS), &m->sets, ret);
+		r = mark_matched_rows(m, p, table_column(p->table, ROLE_ARGS), &m->sets, ret);
 	if (r < 0) {
 		free(*ret);
 		*ret = NULL;

@@ -8,7 +8,7 @@
 #include "kernel/metrics/throughput.h"
 #include "view/kernels/kernels.h"
 
-void put_number(struct json_out *j, const char *key, double value)
+void put_json_number(struct json_out *j, const char *key, double value)
 {
 	char made[40];
 
@@ -19,7 +19,7 @@ void put_number(struct json_out *j, const char *key, double value)
 		out_null(j);
 }
 
-static void put_value(struct json_out *j, const char *key, const struct metric_value *v)
+static void put_metric_value(struct json_out *j, const char *key, const struct metric_value *v)
 {
 	if (v->kind == VALUE_TEXT) {
 		out_put_text(j, key, v->text);
@@ -27,7 +27,7 @@ static void put_value(struct json_out *j, const char *key, const struct metric_v
 		out_key(j, key);
 		out_exact(j, v->integer);
 	} else {
-		put_number(j, key, value_number(v));
+		put_json_number(j, key, value_number(v));
 	}
 }
 
@@ -64,24 +64,24 @@ static int put_warm(struct kernel_view *kv, const struct page_row *row)
 	if (!isfinite(warm))
 		return 0;
 	made = row_with(row, warm);
-	put_number(kv->j, "warm", warm);
+	put_json_number(kv->j, "warm", warm);
 	return put_text_of(kv, "warm_text", "warm_unit", &made);
 }
 
-static int put_before(struct kernel_view *kv, const struct page_row *row)
+static int put_baseline_value(struct kernel_view *kv, const struct page_row *row)
 {
 	struct page_row old;
 	double change, before = page_before(&kv->options, kv->k, row, &change);
 
-	put_number(kv->j, "before", before);
-	put_number(kv->j, "change", change);
+	put_json_number(kv->j, "before", before);
+	put_json_number(kv->j, "change", change);
 	if (!isfinite(before))
 		return 0;
 	old = row_with(row, before);
 	return put_text_of(kv, "before_text", "before_unit", &old);
 }
 
-int put_row(struct kernel_view *kv, const char *key, const struct page_row *row)
+int put_metric_row(struct kernel_view *kv, const char *key, const struct page_row *row)
 {
 	int r;
 
@@ -91,13 +91,13 @@ int put_row(struct kernel_view *kv, const char *key, const struct page_row *row)
 	out_put_text(kv->j, "label", row->label);
 	out_put_text(kv->j, "metric", row->key);
 	out_put_bool(kv->j, "computed", row->formula != NULL);
-	put_value(kv->j, "value", &row->value);
+	put_metric_value(kv->j, "value", &row->value);
 	out_put_text(kv->j, "unit", row->unit);
 	r = put_text_of(kv, "text", "shown", row);
 	if (r == 0)
 		r = put_warm(kv, row);
 	if (r == 0 && kv->options.baseline)
-		r = put_before(kv, row);
+		r = put_baseline_value(kv, row);
 	out_close(kv->j, '}');
 	return r;
 }
@@ -116,7 +116,7 @@ static int put_rows(struct kernel_view *kv, const struct page_group *g)
 	out_key(kv->j, "rows");
 	out_open(kv->j, '[');
 	for (size_t i = 0; i < g->count && r == 0; i++)
-		r = put_row(kv, NULL, &g->rows[i]);
+		r = put_metric_row(kv, NULL, &g->rows[i]);
 	out_close(kv->j, ']');
 	return r;
 }
@@ -133,7 +133,7 @@ static int put_line(struct kernel_view *kv, const struct page_group *g, size_t f
 	out_open(kv->j, '[');
 	for (size_t column = 0; column < g->block->column_count && r == 0; column++) {
 		if (at < g->count && g->rows[at].row == g->rows[first].row && g->rows[at].column == column)
-			r = put_row(kv, NULL, &g->rows[at++]);
+			r = put_metric_row(kv, NULL, &g->rows[at++]);
 		else
 			out_null(kv->j);
 	}
@@ -194,11 +194,11 @@ static void put_roofline(struct kernel_view *kv, const struct section_block *blo
 		out_open(j, '{');
 		out_put_bool(j, "traffic", strncmp(row->label, "traffic", 7) == 0);
 		out_put_text(j, "name", name + 1);
-		put_number(j, "peak", kernel_view_number(kv, &row->cells[0]));
-		put_number(j, "achieved", kernel_view_number(kv, &row->cells[1]));
-		put_number(j, "achieved_warm", kernel_view_warm(kv, &row->cells[1]));
-		put_number(j, "peak_before", kernel_view_before(kv, &row->cells[0]));
-		put_number(j, "achieved_before", kernel_view_before(kv, &row->cells[1]));
+		put_json_number(j, "peak", kernel_view_number(kv, &row->cells[0]));
+		put_json_number(j, "achieved", kernel_view_number(kv, &row->cells[1]));
+		put_json_number(j, "achieved_warm", kernel_view_warm(kv, &row->cells[1]));
+		put_json_number(j, "peak_before", kernel_view_before(kv, &row->cells[0]));
+		put_json_number(j, "achieved_before", kernel_view_before(kv, &row->cells[1]));
 		out_close(j, '}');
 	}
 	out_close(j, ']');
@@ -224,7 +224,7 @@ static int put_parts(struct kernel_view *kv, const char *metric)
 			continue;
 		row = (struct page_row){ .label = *parts, .key = v->name, .value = *v };
 		page_unit(kv->results, v, "%", row.unit);
-		r = put_row(kv, NULL, &row);
+		r = put_metric_row(kv, NULL, &row);
 	}
 	return r;
 }
@@ -263,7 +263,7 @@ static void put_instances(struct json_out *j, const char *key, const struct kern
 			out_exact(j, all[i].offset);
 		}
 		out_put_text(j, "label", all[i].label);
-		put_value(j, "value", &all[i].value);
+		put_metric_value(j, "value", &all[i].value);
 		out_close(j, '}');
 	}
 	out_close(j, ']');

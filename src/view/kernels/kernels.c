@@ -191,14 +191,14 @@ void kernel_view_end(struct kernel_view *kv)
 	view_give(kv->view, kv->other);
 }
 
-static double number_of(void *context, const char *metric)
+static double find_kernel_number(void *context, const char *metric)
 {
 	return result_number(context, metric);
 }
 
 double kernel_view_number(const struct kernel_view *kv, const struct formula *f)
 {
-	return f->count ? formula_value(f, number_of, kv->k) : NAN;
+	return f->count ? formula_value(f, find_kernel_number, kv->k) : NAN;
 }
 
 double kernel_view_before(struct kernel_view *kv, const struct formula *f)

@@ -74,12 +74,12 @@ struct kernel_before *kernel_view_all_before(struct kernel_view *kv);
 
 /* The greatest gain that a rule expects of the whole kernel, in percent; not a number: none. */
 double kernel_gain(const struct kernel_result *k);
-void put_triple(struct json_out *j, const char *key, const uint32_t values[3]);
+void put_size_triple(struct json_out *j, const char *key, const uint32_t values[3]);
 
 /* With all digits. */
-void put_number(struct json_out *j, const char *key, double value);
+void put_json_number(struct json_out *j, const char *key, double value);
 /* "key": { value in base units, its text as the command line prints it, the same with warm caches and before }. Without a key where it is NULL. -ENOMEM. */
-int put_row(struct kernel_view *kv, const char *key, const struct page_row *row);
+int put_metric_row(struct kernel_view *kv, const char *key, const struct page_row *row);
 
 /* blocks.c: everything of a section; -ENOMEM. */
 int put_section(struct kernel_view *kv, const struct page_section *made);

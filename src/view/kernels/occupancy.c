@@ -7,12 +7,12 @@
 
 #define MOST_STRETCHES 1024
 
-static uint32_t whole(double value, uint32_t otherwise)
+static uint32_t to_occupancy_count(double value, uint32_t otherwise)
 {
 	return value >= 0 && value <= UINT32_MAX ? (uint32_t)value : otherwise;
 }
 
-static const struct occupancy_chip *chip_of(const struct kernel_result *k)
+static const struct occupancy_chip *find_kernel_chip(const struct kernel_result *k)
 {
 	struct error ignored;
 	char text[32];
@@ -22,16 +22,16 @@ static const struct occupancy_chip *chip_of(const struct kernel_result *k)
 }
 
 /* False where something of the launch is not known. */
-static bool describe(const struct kernel_result *k, struct occupancy_kernel *ret)
+static bool describe_occupancy(const struct kernel_result *k, struct occupancy_kernel *ret)
 {
 	double shared = result_number(k, "launch__shared_mem_per_block_static") + result_number(k, "launch__shared_mem_per_block_dynamic");
 	double registers = result_number(k, "launch__registers_per_thread"), threads = result_number(k, "launch__block_size");
-	uint32_t barriers = whole(result_number(k, "launch__barrier_count"), 1);
+	uint32_t barriers = to_occupancy_count(result_number(k, "launch__barrier_count"), 1);
 
-	*ret = (struct occupancy_kernel){ .threads = whole(threads, 0),
-					  .registers = whole(registers, 0),
-					  .shared = whole(shared, 0),
-					  .shared_config = whole(result_number(k, "launch__shared_mem_config_size"), 0),
+	*ret = (struct occupancy_kernel){ .threads = to_occupancy_count(threads, 0),
+					  .registers = to_occupancy_count(registers, 0),
+					  .shared = to_occupancy_count(shared, 0),
+					  .shared_config = to_occupancy_count(result_number(k, "launch__shared_mem_config_size"), 0),
 					  .barriers = barriers ? barriers : 1 };
 	return isfinite(shared) && isfinite(registers) && isfinite(threads);
 }
@@ -91,7 +91,7 @@ static void put_limits(struct json_out *j, const struct occupancy *o)
 }
 
 /* Where the baseline stands on the curves. */
-static void put_before(struct kernel_view *kv)
+static void put_baseline_occupancy(struct kernel_view *kv)
 {
 	static const char *const metrics[OCCUPANCY_CURVES] = { [OCCUPANCY_BY_THREADS] = "launch__block_size",
 							       [OCCUPANCY_BY_REGISTERS] = "launch__registers_per_thread",
@@ -104,7 +104,7 @@ static void put_before(struct kernel_view *kv)
 		return;
 	}
 	out_open(kv->j, '{');
-	put_number(kv->j, "warps", baseline_number(&kv->baseline, kv->k, "sm__maximum_warps_avg_per_active_cycle"));
+	put_json_number(kv->j, "warps", baseline_number(&kv->baseline, kv->k, "sm__maximum_warps_avg_per_active_cycle"));
 	out_key(kv->j, "at");
 	out_open(kv->j, '[');
 	for (unsigned i = 0; i < OCCUPANCY_CURVES; i++) {
@@ -119,14 +119,14 @@ static void put_before(struct kernel_view *kv)
 
 void put_occupancy(struct kernel_view *kv)
 {
-	const struct occupancy_chip *chip = chip_of(kv->k);
+	const struct occupancy_chip *chip = find_kernel_chip(kv->k);
 	struct json_out *j = kv->j;
 	struct occupancy_kernel kernel;
 	struct occupancy o;
 	struct error ignored;
 
 	out_key(j, "occupancy");
-	if (!chip || !describe(kv->k, &kernel) || occupancy_check(chip, &kernel, &ignored) < 0) {
+	if (!chip || !describe_occupancy(kv->k, &kernel) || occupancy_check(chip, &kernel, &ignored) < 0) {
 		out_null(j);
 		return;
 	}
@@ -137,7 +137,7 @@ void put_occupancy(struct kernel_view *kv)
 	out_put_integer(j, "blocks", o.blocks);
 	out_put_real(j, "percent", o.percent);
 	put_limits(j, &o);
-	put_before(kv);
+	put_baseline_occupancy(kv);
 	out_key(j, "curves");
 	out_open(j, '[');
 	for (unsigned i = 0; i < OCCUPANCY_CURVES; i++)

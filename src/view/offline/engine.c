@@ -27,7 +27,7 @@ void view_renew(struct view *v, size_t number)
 {
 }
 
-static int fail(int status, const char *text)
+static int fail_answer(int status, const char *text)
 {
 	answer_error(&engine.answer, status, text);
 	return status;
@@ -47,11 +47,11 @@ EXPORTED(engine_take_text) int engine_take_text(char *name, const void *data, si
 	char *path;
 
 	if (number >= MOST_FOLDERS || asprintf(&path, GIVEN_FOLDER "/%s", name) < 0 || memory_file_add(path, data, size) < 0)
-		return fail(503, "Not enough memory");
+		return fail_answer(503, "Not enough memory");
 	options->text_folders = engine.folders;
 	for (; options->text_folder_count <= number; options->text_folder_count++)
 		if (asprintf((char **)&engine.folders[options->text_folder_count], GIVEN_FOLDER "/%zu", options->text_folder_count) < 0)
-			return fail(503, "Not enough memory");
+			return fail_answer(503, "Not enough memory");
 	free(name);
 	return 0;
 }
@@ -64,11 +64,11 @@ EXPORTED(engine_open) int engine_open(char *name, const void *data, size_t size)
 	struct error err;
 
 	if (v->recording_count == MOST_REPORTS)
-		return fail(400, "No more reports can be shown at once");
+		return fail_answer(400, "No more reports can be shown at once");
 	if (memory_file_add(name, data, size) < 0)
-		return fail(503, "Not enough memory");
+		return fail_answer(503, "Not enough memory");
 	if (recording_open(&engine.recordings[v->recording_count], name, name, &err) < 0)
-		return fail(400, err.text);
+		return fail_answer(400, err.text);
 	recording_find_lines(engine.recordings[v->recording_count], &never);
 	v->recording_count++;
 	return 0;
@@ -82,11 +82,11 @@ EXPORTED(engine_take_made) int engine_take_made(struct made_track *tracks, size_
 	struct error err;
 
 	if (memory_file_add("/made", data, size) < 0 || report_open(&made, "/made", &err) < 0)
-		return fail(400, "What was made of the report cannot be read");
+		return fail_answer(400, "What was made of the report cannot be read");
 	r->made = made;
 	r->made_tracks = tracks;
 	r->made_track_count = tracks_size / sizeof(*tracks);
-	return recording_find_made_lanes(r) < 0 || recording_add_made_rows(r) < 0 ? fail(503, "Not enough memory") : 0;
+	return recording_find_made_lanes(r) < 0 || recording_add_made_rows(r) < 0 ? fail_answer(503, "Not enough memory") : 0;
 }
 
 static bool has_absent(const struct recording *r)
@@ -118,7 +118,7 @@ EXPORTED(engine_ask) int engine_ask(char *uri)
 	buf_release(&engine.answer.body);
 	if (params_parse(&params, uri, &err) < 0) {
 		free(uri);
-		return fail(400, err.text);
+		return fail_answer(400, err.text);
 	}
 	route = route_find(params.path);
 	if (route && needs_events(route, &params))
@@ -145,7 +145,7 @@ EXPORTED(engine_list_slow) int engine_list_slow(void)
 	for (size_t i = 0; (route = route_number(i)); i++)
 		if (route->slow)
 			buf_printf(&engine.answer.body, "%s%s", engine.answer.body.len ? " " : "", route->path);
-	return buf_result(&engine.answer.body) < 0 ? fail(503, "Not enough memory") : 200;
+	return buf_result(&engine.answer.body) < 0 ? fail_answer(503, "Not enough memory") : 200;
 }
 
 /* The answer, until the next request. */

@@ -32,7 +32,7 @@ int memory_file_add(const char *name, const void *data, size_t size)
 	return 0;
 }
 
-static const struct memory_file *file_of(int fd)
+static const struct memory_file *find_memory_file(int fd)
 {
 	if (fd >= FIRST_SHARE_FD)
 		return &share_files[fd - FIRST_SHARE_FD];
@@ -66,7 +66,7 @@ int access(const char *path, int mode)
 
 int fstat(int fd, struct stat *ret)
 {
-	const struct memory_file *file = file_of(fd);
+	const struct memory_file *file = find_memory_file(fd);
 
 	memset(ret, 0, sizeof(*ret));
 	if (!file)
@@ -78,7 +78,7 @@ int fstat(int fd, struct stat *ret)
 
 ssize_t pread(int fd, void *data, size_t size, off_t offset)
 {
-	const struct memory_file *file = file_of(fd);
+	const struct memory_file *file = find_memory_file(fd);
 
 	if (!file || offset < 0 || (uint64_t)offset >= file->size)
 		return 0;
@@ -89,7 +89,7 @@ ssize_t pread(int fd, void *data, size_t size, off_t offset)
 
 void *mmap(void *address, size_t size, int protection, int flags, int fd, off_t offset)
 {
-	const struct memory_file *file = file_of(fd);
+	const struct memory_file *file = find_memory_file(fd);
 
 	return file ? (void *)(uintptr_t)file->data : MAP_FAILED;
 }
@@ -119,7 +119,7 @@ int share_folder(const char *name, char *ret, size_t size)
 
 FILE *fdopen(int fd, const char *mode)
 {
-	const struct memory_file *file = file_of(fd);
+	const struct memory_file *file = find_memory_file(fd);
 
 	return file ? fmemopen((void *)(uintptr_t)file->data, file->size, "r") : NULL;
 }

@@ -60,7 +60,7 @@ static void name_bucket(struct sum *to, uint32_t name, uint64_t by)
 }
 
 /* Busy time over several buckets. */
-static void add_time(struct summing *s, int64_t start, int64_t end)
+static void add_coarse_time(struct summing *s, int64_t start, int64_t end)
 {
 	struct sum *to;
 	int64_t edge;
@@ -72,7 +72,7 @@ static void add_time(struct summing *s, int64_t start, int64_t end)
 	}
 }
 
-static int add_summary(struct summing *s, const struct piece *p, const struct summary *from)
+static int sum_coarse_summary(struct summing *s, const struct piece *p, const struct summary *from)
 {
 	int rc = 0;
 
@@ -94,7 +94,7 @@ static int add_summary(struct summing *s, const struct piece *p, const struct su
 	return rc;
 }
 
-static int add_rows(struct summing *s, const struct piece *p, const struct chunk *from)
+static int sum_coarse_rows(struct summing *s, const struct piece *p, const struct chunk *from)
 {
 	int rc = from->rows == p->rows ? 0 : -EBADMSG;
 
@@ -107,13 +107,13 @@ static int add_rows(struct summing *s, const struct piece *p, const struct chunk
 			return -EBADMSG;
 		to->rows++;
 		name_bucket(to, added.name, span(added.start, added.end));
-		add_time(s, added.start, added.end);
+		add_coarse_time(s, added.start, added.end);
 		rc = add_long(s, &added);
 	}
 	return rc;
 }
 
-static int add_piece(struct summing *s, struct recording *r, const struct piece *p)
+static int sum_coarse_group(struct summing *s, struct recording *r, const struct piece *p)
 {
 	struct store_item *item = NULL;
 	int rc = -EBADMSG;
@@ -121,7 +121,7 @@ static int add_piece(struct summing *s, struct recording *r, const struct piece 
 	if (p->summary != NO_SUMMARY && p->summary_level <= s->c->level)
 		rc = summary_make(r, p, &item);
 	if (rc == 0) {
-		rc = add_summary(s, p, &item->content.summary);
+		rc = sum_coarse_summary(s, p, &item->content.summary);
 		free(item);
 		return rc;
 	}
@@ -129,14 +129,14 @@ static int add_piece(struct summing *s, struct recording *r, const struct piece 
 		return rc;
 	rc = chunk_make(r, p, &item);
 	if (rc == 0) {
-		rc = add_rows(s, p, &item->content.chunk);
+		rc = sum_coarse_rows(s, p, &item->content.chunk);
 		free(item);
 	}
 	return rc;
 }
 
 /* Rows have numbers in the order of time: where the next bucket's begin is where this one's end. */
-static void settle(const struct summing *s)
+static void settle_coarse_sums(const struct summing *s)
 {
 	struct coarse *c = s->c;
 	uint64_t first = 0, width = UINT64_C(1) << c->level;
@@ -153,7 +153,7 @@ static void settle(const struct summing *s)
 	c->buckets[c->count] = (struct coarse_bucket){ .first = (uint32_t)first };
 }
 
-static int begin(struct summing *s, const struct recording *r, const struct lane *lane)
+static int begin_coarse_sums(struct summing *s, const struct recording *r, const struct lane *lane)
 {
 	int64_t min = INT64_MAX, max = INT64_MIN;
 	struct coarse *c = s->c = calloc(1, sizeof(*c));
@@ -180,12 +180,12 @@ static int begin(struct summing *s, const struct recording *r, const struct lane
 static int sum_lane(struct recording *r, const struct lane *lane, const _Atomic bool *stop, struct coarse **ret)
 {
 	struct summing s = { 0 };
-	int rc = begin(&s, r, lane);
+	int rc = begin_coarse_sums(&s, r, lane);
 
 	for (size_t i = 0; i < lane->piece_count && rc == 0; i++)
-		rc = atomic_load_explicit(stop, memory_order_relaxed) ? -ECANCELED : add_piece(&s, r, &r->pieces[lane->piece + i]);
+		rc = atomic_load_explicit(stop, memory_order_relaxed) ? -ECANCELED : sum_coarse_group(&s, r, &r->pieces[lane->piece + i]);
 	if (rc == 0) {
-		settle(&s);
+		settle_coarse_sums(&s);
 		*ret = s.c;
 	} else {
 		coarse_free(s.c);

@@ -56,7 +56,7 @@ static const uint8_t classes[TABLE_ID_LIMIT] = {
 /* clang-format on */
 _Static_assert(CLASS_OTHER == 0, "tables that are not named");
 
-uint32_t name_of(const struct recording *r, enum table_id table, int64_t value)
+uint32_t find_name_id(const struct recording *r, enum table_id table, int64_t value)
 {
 	if (table == TABLE_GPU_KERNEL)
 		return launch_name(r, value);
@@ -75,10 +75,10 @@ uint32_t name_in(const struct recording *r, const struct piece *p, int64_t value
 {
 	if (p->made)
 		return value > 0 && value <= UINT32_MAX ? (uint32_t)value : 0;
-	return name_of(r, p->table, value);
+	return find_name_id(r, p->table, value);
 }
 
-static int compare_names(const void *a, const void *b)
+static int compare_name_ids(const void *a, const void *b)
 {
 	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
 
@@ -87,7 +87,7 @@ static int compare_names(const void *a, const void *b)
 
 static bool is_communication(const struct recording *r, uint32_t name)
 {
-	return r->communication_count && bsearch(&name, r->communication, r->communication_count, sizeof(name), compare_names) != NULL;
+	return r->communication_count && bsearch(&name, r->communication, r->communication_count, sizeof(name), compare_name_ids) != NULL;
 }
 
 /* What was made tells its class by the kind of its name. */
@@ -141,7 +141,7 @@ int name_load_launches(struct recording *r)
 
 		names[i] = sorted[i] = id > 0 && id < (int64_t)NAME_MADE ? (uint32_t)id : of_table(TABLE_GPU_KERNEL, 0);
 	}
-	sort_items(sorted, count, sizeof(*sorted), compare_names);
+	sort_items(sorted, count, sizeof(*sorted), compare_name_ids);
 	for (size_t i = 0; i < count; i++)
 		if (sorted[i] != names[count] && says_communication(r, sorted[i])) {
 			names[count] = sorted[i]; /* the last one taken */

@@ -28,7 +28,7 @@ enum color_class {
 /* clang-format on */
 
 /* The id of an event with that value in the column. */
-uint32_t name_of(const struct recording *r, enum table_id table, int64_t value);
+uint32_t find_name_id(const struct recording *r, enum table_id table, int64_t value);
 /* The same for a row of a piece, which may be a made one: these have their ids in the column. */
 struct piece;
 uint32_t name_in(const struct recording *r, const struct piece *p, int64_t value);

@@ -15,7 +15,7 @@ struct source {
 	size_t first_piece, first_lane;
 };
 
-static int compare_pieces(const void *a, const void *b)
+static int compare_view_groups(const void *a, const void *b)
 {
 	const struct piece *x = a, *y = b;
 
@@ -41,7 +41,7 @@ static size_t group_count(const struct source *s, unsigned table)
 	return has_events(table) ? report_group_count(s->report, table) + report_absent_count(s->report, table) : 0;
 }
 
-static int list_pieces(const struct source *s)
+static int list_track_groups(const struct source *s)
 {
 	struct recording *r = s->r;
 	struct piece *grown;
@@ -62,7 +62,7 @@ static int list_pieces(const struct source *s)
 				.rows = g->rows, .group = i, .absent = i >= report_group_count(s->report, table), .summary = NO_SUMMARY, .time_min = g->time_min, .time_max = g->time_max };
 			/* clang-format on */
 		}
-	sort_items(grown + s->first_piece, r->piece_count - s->first_piece, sizeof(*grown), compare_pieces);
+	sort_items(grown + s->first_piece, r->piece_count - s->first_piece, sizeof(*grown), compare_view_groups);
 	return 0;
 }
 
@@ -205,7 +205,7 @@ static int add_sums(const struct source *s)
 
 static int list_source(const struct source *s)
 {
-	TRY(list_pieces(s));
+	TRY(list_track_groups(s));
 	TRY(list_lanes(s));
 	TRY(join_details(s));
 	return add_sums(s);

@@ -10,7 +10,7 @@
 
 enum { READ_TABLE, READ_ROWS, READ_START, READ_WIDTH, READ_LEAST, READ_MOST, READ_MEAN, READ_LAST, READ_COUNT };
 
-static int read_columns(struct recording *r, const struct piece *p, uint32_t rows, int64_t *values)
+static int read_plot_columns(struct recording *r, const struct piece *p, uint32_t rows, int64_t *values)
 {
 	static const uint8_t columns[READ_COUNT] = { COLUMN_LOD_TABLE, COLUMN_LOD_ROWS, COLUMN_LOD_START, COLUMN_LOD_WIDTH,
 						     COLUMN_LOD_LEAST, COLUMN_LOD_MOST, COLUMN_LOD_MEAN,  COLUMN_LOD_LAST };
@@ -70,7 +70,7 @@ int plot_summary_make(struct recording *r, const struct piece *p, struct store_i
 {
 	uint32_t rows = report_group(piece_report(r, p), TABLE_LOD, p->summary)->rows;
 	int64_t *values = malloc(rows * READ_COUNT * sizeof(*values) + 1);
-	int rc = values ? read_columns(r, p, rows, values) : -ENOMEM;
+	int rc = values ? read_plot_columns(r, p, rows, values) : -ENOMEM;
 
 	for (uint32_t i = 0; i < rows && rc >= 0; i++)
 		if (!is_right(p, values, rows, i))

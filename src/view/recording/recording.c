@@ -40,7 +40,7 @@ void recording_let_go(struct recording *r)
 	pthread_mutex_unlock(&r->use_lock);
 }
 
-static int load_tables(struct recording *r)
+static int load_view_tables(struct recording *r)
 {
 	static const uint8_t tracks[] = { COLUMN_TRACK_ID,     COLUMN_TRACK_KIND,  COLUMN_TRACK_PROCESS, COLUMN_TRACK_THREAD,
 					  COLUMN_TRACK_DOMAIN, COLUMN_TRACK_DEPTH, COLUMN_TRACK_NAME };
@@ -58,14 +58,14 @@ static int load_tables(struct recording *r)
 
 static int load_lanes(struct recording *r)
 {
-	TRY(load_tables(r));
+	TRY(load_view_tables(r));
 	TRY(name_load_launches(r));
 	TRY(recording_find_lanes(r));
 	TRY(store_open(&r->store, STORE_BYTES));
 	return recording_make_rows(r);
 }
 
-static int load(struct recording *r, struct error *err)
+static int load_report_index(struct recording *r, struct error *err)
 {
 	int rc;
 
@@ -91,7 +91,7 @@ int recording_open(struct recording **ret, const char *path, const char *name, s
 	r->name = strdup(name);
 	rc = r->path && r->name ? report_open(&r->report, path, err) : error_set(err, ENOMEM, "Not enough memory");
 	if (rc == 0)
-		rc = load(r, err);
+		rc = load_report_index(r, err);
 	if (rc < 0) {
 		recording_close(r);
 		return rc;

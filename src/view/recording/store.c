@@ -32,7 +32,7 @@ int store_open(struct store **ret, size_t limit)
 	return 0;
 }
 
-static struct store_item **slot_of(struct store *s, uint64_t key)
+static struct store_item **find_store_slot(struct store *s, uint64_t key)
 {
 	return &s->slots[(key * 0x9e3779b97f4a7c15ull) >> 52];
 }
@@ -51,9 +51,9 @@ static void link_newest(struct store *s, struct store_item *item)
 	s->ends.older = item;
 }
 
-static struct store_item *find(struct store *s, uint64_t key)
+static struct store_item *find_store_item(struct store *s, uint64_t key)
 {
-	struct store_item *item = *slot_of(s, key);
+	struct store_item *item = *find_store_slot(s, key);
 
 	while (item && item->key != key)
 		item = item->next;
@@ -62,7 +62,7 @@ static struct store_item *find(struct store *s, uint64_t key)
 
 static void remove_item(struct store *s, struct store_item *item)
 {
-	struct store_item **at = slot_of(s, item->key);
+	struct store_item **at = find_store_slot(s, item->key);
 
 	while (*at != item)
 		at = &(*at)->next;
@@ -72,7 +72,7 @@ static void remove_item(struct store *s, struct store_item *item)
 	free(item);
 }
 
-static void make_room(struct store *s)
+static void make_store_room(struct store *s)
 {
 	struct store_item *item = s->ends.newer, *next; /* of the ends: the oldest */
 
@@ -83,12 +83,12 @@ static void make_room(struct store *s)
 	}
 }
 
-static struct store_item *take(struct store *s, uint64_t key)
+static struct store_item *take_store_item(struct store *s, uint64_t key)
 {
 	struct store_item *item;
 
 	pthread_mutex_lock(&s->lock);
-	item = find(s, key);
+	item = find_store_item(s, key);
 	if (item) {
 		item->users++;
 		unlink_use(item);
@@ -99,12 +99,12 @@ static struct store_item *take(struct store *s, uint64_t key)
 }
 
 /* Another thread may have made the same meanwhile. */
-static struct store_item *put(struct store *s, struct store_item *item)
+static struct store_item *put_store_item(struct store *s, struct store_item *item)
 {
-	struct store_item *other, **slot = slot_of(s, item->key);
+	struct store_item *other, **slot = find_store_slot(s, item->key);
 
 	pthread_mutex_lock(&s->lock);
-	other = find(s, item->key);
+	other = find_store_item(s, item->key);
 	if (other) {
 		free(item);
 		item = other;
@@ -116,29 +116,29 @@ static struct store_item *put(struct store *s, struct store_item *item)
 	}
 	item->users++;
 	link_newest(s, item);
-	make_room(s);
+	make_store_room(s);
 	pthread_mutex_unlock(&s->lock);
 	return item;
 }
 
-static int fetch(struct recording *r, const struct piece *p, uint64_t key,
-		 int (*make)(struct recording *r, const struct piece *p, struct store_item **ret), struct store_item **ret)
+static int fetch_store_item(struct recording *r, const struct piece *p, uint64_t key,
+			    int (*make)(struct recording *r, const struct piece *p, struct store_item **ret), struct store_item **ret)
 {
 	int rc = 0;
 
-	*ret = take(r->store, key);
+	*ret = take_store_item(r->store, key);
 	if (!*ret) {
 		rc = make(r, p, ret);
 		if (rc == 0) {
 			(*ret)->key = key;
-			*ret = put(r->store, *ret);
+			*ret = put_store_item(r->store, *ret);
 		}
 	}
 	return rc;
 }
 
 /* With the table of the rows: groups of several may say that the same summary is theirs. */
-static uint64_t key_of(const struct piece *p, uint64_t table, uint64_t group)
+static uint64_t make_store_key(const struct piece *p, uint64_t table, uint64_t group)
 {
 	return (uint64_t)p->made << 63 | table << 48 | (uint64_t)p->table << 40 | group;
 }
@@ -146,7 +146,7 @@ static uint64_t key_of(const struct piece *p, uint64_t table, uint64_t group)
 int store_chunk(struct recording *r, const struct piece *p, const struct chunk **ret)
 {
 	struct store_item *item;
-	int rc = fetch(r, p, key_of(p, p->table, p->group), chunk_make, &item);
+	int rc = fetch_store_item(r, p, make_store_key(p, p->table, p->group), chunk_make, &item);
 
 	if (rc == 0)
 		*ret = &item->content.chunk;
@@ -156,7 +156,8 @@ int store_chunk(struct recording *r, const struct piece *p, const struct chunk *
 int store_summary(struct recording *r, const struct piece *p, const struct summary **ret)
 {
 	struct store_item *item;
-	int rc = p->summary == NO_SUMMARY ? -EBADMSG : fetch(r, p, key_of(p, TABLE_LOD, p->summary), summary_make, &item);
+	int rc = p->summary == NO_SUMMARY ? -EBADMSG :
+					    fetch_store_item(r, p, make_store_key(p, TABLE_LOD, p->summary), summary_make, &item);
 
 	if (rc == 0)
 		*ret = &item->content.summary;
@@ -166,7 +167,8 @@ int store_summary(struct recording *r, const struct piece *p, const struct summa
 int store_plot_summary(struct recording *r, const struct piece *p, const struct plot_summary **ret)
 {
 	struct store_item *item;
-	int rc = p->summary == NO_SUMMARY ? -EBADMSG : fetch(r, p, key_of(p, TABLE_LOD, p->summary), plot_summary_make, &item);
+	int rc = p->summary == NO_SUMMARY ? -EBADMSG :
+					    fetch_store_item(r, p, make_store_key(p, TABLE_LOD, p->summary), plot_summary_make, &item);
 
 	if (rc == 0)
 		*ret = &item->content.plot;
@@ -177,7 +179,7 @@ void store_give(struct store *s, const void *content)
 {
 	pthread_mutex_lock(&s->lock);
 	item_of(content)->users--;
-	make_room(s);
+	make_store_room(s);
 	pthread_mutex_unlock(&s->lock);
 }
 

@@ -10,13 +10,13 @@
 
 enum { READ_TABLE, READ_ROWS, READ_START, READ_BUSY, READ_WIDTH, READ_NAME, READ_LONGEST, READ_AT, READ_ROW, READ_FLAGS, READ_COUNT };
 
-struct read_columns {
+struct summary_columns {
 	int64_t *values[READ_COUNT];
 	uint8_t *no_long; /* 1 where there is none */
 	void *room;
 };
 
-static int read_columns(struct recording *r, const struct piece *p, uint32_t rows, struct read_columns *ret)
+static int read_summary_columns(struct recording *r, const struct piece *p, uint32_t rows, struct summary_columns *ret)
 {
 	/* clang-format off */
 	const uint8_t columns[READ_COUNT] = {
@@ -37,7 +37,7 @@ static int read_columns(struct recording *r, const struct piece *p, uint32_t row
 	return rc;
 }
 
-static bool long_is_right(const struct piece *p, const struct read_columns *c, uint32_t i, int64_t width)
+static bool long_is_right(const struct piece *p, const struct summary_columns *c, uint32_t i, int64_t width)
 {
 	int64_t at = c->values[READ_AT][i], length = c->values[READ_LONGEST][i], row = c->values[READ_ROW][i], end;
 
@@ -47,7 +47,7 @@ static bool long_is_right(const struct piece *p, const struct read_columns *c, u
 }
 
 /* Buckets in order, within the times of the group, no row more or less than it has. */
-static bool is_right(const struct piece *p, const struct read_columns *c, uint32_t rows, uint32_t *ret_longs)
+static bool is_right(const struct piece *p, const struct summary_columns *c, uint32_t rows, uint32_t *ret_longs)
 {
 	int64_t width = INT64_C(1) << p->summary_level, last = INT64_MIN;
 	uint64_t sum = 0;
@@ -70,12 +70,13 @@ static bool is_right(const struct piece *p, const struct read_columns *c, uint32
 	return sum == p->rows;
 }
 
-static uint8_t flags_of(int64_t flags)
+static uint8_t read_summary_flags(int64_t flags)
 {
 	return (flags & DETAIL_OPEN ? CHUNK_OPEN : 0) | (flags & DETAIL_ERROR ? CHUNK_ERROR : 0);
 }
 
-static struct store_item *fill_item(struct recording *r, const struct piece *p, const struct read_columns *c, uint32_t rows, uint32_t longs)
+static struct store_item *fill_item(struct recording *r, const struct piece *p, const struct summary_columns *c, uint32_t rows,
+				    uint32_t longs)
 {
 	size_t size = sizeof(struct store_item) + rows * (8 + 8 + 4 + 4) + longs * sizeof(struct summary_long);
 	struct store_item *item = calloc(1, size);
@@ -102,7 +103,7 @@ static struct store_item *fill_item(struct recording *r, const struct piece *p, 
 						      .end = c->values[READ_AT][i] + c->values[READ_LONGEST][i],
 						      .row = (uint64_t)c->values[READ_ROW][i],
 						      .bucket = i,
-						      .flags = flags_of(c->values[READ_FLAGS][i]) };
+						      .flags = read_summary_flags(c->values[READ_FLAGS][i]) };
 	}
 	return item;
 }
@@ -110,8 +111,8 @@ static struct store_item *fill_item(struct recording *r, const struct piece *p, 
 int summary_make(struct recording *r, const struct piece *p, struct store_item **ret)
 {
 	uint32_t rows = report_group(piece_report(r, p), TABLE_LOD, p->summary)->rows, longs;
-	struct read_columns c;
-	int rc = read_columns(r, p, rows, &c);
+	struct summary_columns c;
+	int rc = read_summary_columns(r, p, rows, &c);
 
 	if (rc >= 0 && !is_right(p, &c, rows, &longs))
 		rc = -EBADMSG;

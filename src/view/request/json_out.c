@@ -7,7 +7,7 @@
 
 #include "base/text/json_text.h"
 
-static void put(struct json_out *j, const char *text, size_t len)
+static void append_to_json(struct json_out *j, const char *text, size_t len)
 {
 	if (j->r == 0)
 		j->r = buf_append(j->out, text, len);
@@ -16,7 +16,7 @@ static void put(struct json_out *j, const char *text, size_t len)
 static void begin_value(struct json_out *j)
 {
 	if (!j->after_key && j->filled[j->depth])
-		put(j, ",", 1);
+		append_to_json(j, ",", 1);
 	j->filled[j->depth] = true;
 	j->after_key = false;
 }
@@ -32,7 +32,7 @@ void out_begin(struct json_out *j, struct buf *out)
 void out_open(struct json_out *j, char bracket)
 {
 	begin_value(j);
-	put(j, &bracket, 1);
+	append_to_json(j, &bracket, 1);
 	if (j->depth + 1 == OUT_MAX_DEPTH) {
 		j->r = j->r < 0 ? j->r : -E2BIG;
 		return;
@@ -43,7 +43,7 @@ void out_open(struct json_out *j, char bracket)
 void out_close(struct json_out *j, char bracket)
 {
 	j->depth -= j->depth > 0;
-	put(j, &bracket, 1);
+	append_to_json(j, &bracket, 1);
 }
 
 void out_text(struct json_out *j, const char *text, size_t len)
@@ -65,7 +65,7 @@ void out_string(struct json_out *j, const char *text)
 void out_key(struct json_out *j, const char *key)
 {
 	out_string(j, key);
-	put(j, ":", 1);
+	append_to_json(j, ":", 1);
 	j->after_key = true;
 }
 
@@ -74,7 +74,7 @@ void out_integer(struct json_out *j, int64_t value)
 	char made[24];
 
 	begin_value(j);
-	put(j, made, (size_t)snprintf(made, sizeof(made), "%lld", (long long)value));
+	append_to_json(j, made, (size_t)snprintf(made, sizeof(made), "%lld", (long long)value));
 }
 
 void out_exact(struct json_out *j, int64_t value)
@@ -98,25 +98,25 @@ void out_real(struct json_out *j, double value)
 		return;
 	}
 	begin_value(j);
-	put(j, made, (size_t)snprintf(made, sizeof(made), "%.9g", value));
+	append_to_json(j, made, (size_t)snprintf(made, sizeof(made), "%.9g", value));
 }
 
 void out_bool(struct json_out *j, bool value)
 {
 	begin_value(j);
-	put(j, value ? "true" : "false", value ? 4 : 5);
+	append_to_json(j, value ? "true" : "false", value ? 4 : 5);
 }
 
 void out_null(struct json_out *j)
 {
 	begin_value(j);
-	put(j, "null", 4);
+	append_to_json(j, "null", 4);
 }
 
 void out_raw(struct json_out *j, const char *text, size_t len)
 {
 	begin_value(j);
-	put(j, text, len);
+	append_to_json(j, text, len);
 }
 
 void out_put_text(struct json_out *j, const char *key, const char *text)

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int hex_digit(char c)
+static int read_hex_digit(char c)
 {
 	if (c >= '0' && c <= '9')
 		return c - '0';
@@ -13,7 +13,7 @@ static int hex_digit(char c)
 }
 
 /* In place. False for bad escapes, NULs and other control characters. */
-static bool decode(char *text, bool plus_is_blank)
+static bool decode_param(char *text, bool plus_is_blank)
 {
 	char *to = text;
 
@@ -21,7 +21,7 @@ static bool decode(char *text, bool plus_is_blank)
 		char c = *at;
 
 		if (c == '%') {
-			int high = hex_digit(at[1]), low = high < 0 ? -1 : hex_digit(at[2]);
+			int high = read_hex_digit(at[1]), low = high < 0 ? -1 : read_hex_digit(at[2]);
 
 			if (low < 0)
 				return false;
@@ -38,7 +38,7 @@ static bool decode(char *text, bool plus_is_blank)
 	return true;
 }
 
-static struct param *find(struct params *p, const char *name)
+static struct param *find_param(struct params *p, const char *name)
 {
 	for (unsigned i = 0; i < p->count; i++)
 		if (strcmp(p->items[i].name, name) == 0)
@@ -52,9 +52,9 @@ static int add_param(struct params *p, char *piece, struct error *err)
 
 	if (value)
 		*value++ = '\0';
-	if (!decode(piece, true) || (value && !decode(value, true)))
+	if (!decode_param(piece, true) || (value && !decode_param(value, true)))
 		return error_set(err, EINVAL, "The address has an escape that is none");
-	if (find(p, piece))
+	if (find_param(p, piece))
 		return error_set(err, EINVAL, "%.40s is given twice", piece);
 	if (p->count == PARAMS_MAX)
 		return error_set(err, EINVAL, "There are more than %d parameters", PARAMS_MAX);
@@ -75,7 +75,7 @@ int params_parse(struct params *ret, const char *uri, struct error *err)
 	query = strchr(ret->room, '?');
 	if (query)
 		*query++ = '\0';
-	if (ret->path[0] != '/' || !decode(ret->path, false))
+	if (ret->path[0] != '/' || !decode_param(ret->path, false))
 		r = error_set(err, EINVAL, "The address is not a path");
 	for (piece = query; r == 0 && piece; piece = next) {
 		next = strchr(piece, '&');
@@ -97,7 +97,7 @@ void params_release(struct params *p)
 
 const char *params_text(struct params *p, const char *name)
 {
-	struct param *param = find(p, name);
+	struct param *param = find_param(p, name);
 
 	if (!param)
 		return NULL;
@@ -136,7 +136,7 @@ int params_integer(struct params *p, const char *name, int64_t least, int64_t mo
 int params_integer_or(struct params *p, const char *name, int64_t least, int64_t most, int64_t otherwise, int64_t *ret, struct error *err)
 {
 	*ret = otherwise;
-	return find(p, name) ? params_integer(p, name, least, most, ret, err) : 0;
+	return find_param(p, name) ? params_integer(p, name, least, most, ret, err) : 0;
 }
 
 int params_all_used(const struct params *p, struct error *err)

@@ -9,7 +9,7 @@
 #include "fmt/gpu_enums.h"
 #include "view/rows/rows.h"
 
-static const struct made_track *track_of(const struct recording *r, size_t lane)
+static const struct made_track *find_derived_track(const struct recording *r, size_t lane)
 {
 	size_t track = r->lanes[lane].track - MADE_TRACKS;
 
@@ -28,9 +28,9 @@ static int compare_tracks(const struct made_track *x, const struct made_track *y
 }
 
 /* Lanes of one row are equal; as in rows.c, they are drawn alike. */
-static int compare_rows(const struct recording *r, uint32_t a, uint32_t b)
+static int compare_derived_rows(const struct recording *r, uint32_t a, uint32_t b)
 {
-	int c = compare_tracks(track_of(r, a), track_of(r, b));
+	int c = compare_tracks(find_derived_track(r, a), find_derived_track(r, b));
 
 	return c ? c : (int)row_draw_of(r, a) - (int)row_draw_of(r, b);
 }
@@ -38,13 +38,13 @@ static int compare_rows(const struct recording *r, uint32_t a, uint32_t b)
 static int compare_lanes(const void *a, const void *b, void *context)
 {
 	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-	int64_t depth = track_of(context, x)->depth, other = track_of(context, y)->depth;
-	int c = compare_rows(context, x, y);
+	int64_t depth = find_derived_track(context, x)->depth, other = find_derived_track(context, y)->depth;
+	int c = compare_derived_rows(context, x, y);
 
 	return c ? c : depth < other ? -1 : depth > other;
 }
 
-static uint32_t find_row(const struct recording *r, enum row_kind kind, int64_t uid, uint32_t parent)
+static uint32_t find_heading_row(const struct recording *r, enum row_kind kind, int64_t uid, uint32_t parent)
 {
 	for (size_t i = 0; i < r->row_count; i++)
 		if (r->rows[i].kind == kind && r->rows[i].uid == uid && (parent == ROW_NO_PARENT || r->rows[i].parent == parent) &&
@@ -57,7 +57,7 @@ static int add_heading(struct row_maker *m, uint32_t parent, enum row_kind kind,
 {
 	struct row *row;
 
-	*ret = find_row(m->r, kind, uid, parent);
+	*ret = find_heading_row(m->r, kind, uid, parent);
 	if (*ret != ROW_NO_PARENT)
 		return 0;
 	row = row_add(m, parent, kind, DRAW_GROUP);
@@ -75,7 +75,7 @@ static int find_parent(struct row_maker *m, const struct made_track *t, uint32_t
 
 	if (t->kind == ROW_CPU)
 		return add_heading(m, ROW_NO_PARENT, ROW_CPUS, 0, "CPUs", ret);
-	gpu = find_row(m->r, ROW_GPU, t->place, ROW_NO_PARENT);
+	gpu = find_heading_row(m->r, ROW_GPU, t->place, ROW_NO_PARENT);
 	*ret = gpu;
 	return t->kind == ROW_GPU_NVTX ? add_heading(m, gpu, ROW_GPU_NVTX, t->place, "NVTX on the GPU", ret) : 0;
 }
@@ -119,7 +119,7 @@ static int label_row(struct recording *r, const struct made_track *t, struct row
 /* What a thread waited for lies in the same line as its runs; where these are in no row of slices, it is not shown. */
 static int join_state(struct row_maker *m, uint32_t lane)
 {
-	uint32_t runs = track_of(m->r, lane)->of_lane, id = runs < m->r->lane_count ? m->r->lanes[runs].row : LANE_NO_ROW;
+	uint32_t runs = find_derived_track(m->r, lane)->of_lane, id = runs < m->r->lane_count ? m->r->lanes[runs].row : LANE_NO_ROW;
 	struct row *row = id == LANE_NO_ROW ? NULL : &m->r->rows[id];
 
 	if (!row || row->draw != row_draw_of(m->r, lane))
@@ -140,9 +140,9 @@ static int join_states(struct row_maker *m, const uint32_t *lanes, size_t count)
 	return rc;
 }
 
-static int add_row(struct row_maker *m, const uint32_t *lanes, size_t count)
+static int add_derived_row(struct row_maker *m, const uint32_t *lanes, size_t count)
 {
-	const struct made_track *t = track_of(m->r, lanes[0]);
+	const struct made_track *t = find_derived_track(m->r, lanes[0]);
 	struct row *row;
 	uint32_t parent;
 
@@ -161,16 +161,16 @@ static int add_row(struct row_maker *m, const uint32_t *lanes, size_t count)
 	return row->draw == DRAW_SLICES ? row_add_heat(&m->r->rows[parent], lanes, 1) : 0;
 }
 
-static int add_rows(struct row_maker *m, uint32_t *lanes, size_t count)
+static int add_derived_rows(struct row_maker *m, uint32_t *lanes, size_t count)
 {
 	size_t from = 0;
 	int rc = 0;
 
 	sort_items_with(lanes, count, sizeof(*lanes), compare_lanes, m->r);
 	for (size_t i = 1; i <= count && rc == 0; i++) {
-		if (i < count && compare_rows(m->r, lanes[i], lanes[from]) == 0)
+		if (i < count && compare_derived_rows(m->r, lanes[i], lanes[from]) == 0)
 			continue;
-		rc = add_row(m, lanes + from, i - from);
+		rc = add_derived_row(m, lanes + from, i - from);
 		from = i;
 	}
 	return rc;
@@ -184,10 +184,10 @@ int recording_add_made_rows(struct recording *r)
 	int rc = lanes ? 0 : -ENOMEM;
 
 	for (size_t i = 0; i < r->lane_count && rc == 0; i++)
-		if (r->lanes[i].made && track_of(r, i))
+		if (r->lanes[i].made && find_derived_track(r, i))
 			lanes[count++] = (uint32_t)i;
 	if (rc == 0)
-		rc = add_rows(&m, lanes, count);
+		rc = add_derived_rows(&m, lanes, count);
 	free(lanes);
 	if (rc == 0)
 		rc = rows_finish(r, before);

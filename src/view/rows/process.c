@@ -3,7 +3,7 @@
 
 #include "view/rows/rows.h"
 
-static enum row_kind kind_of(const int64_t *track)
+static enum row_kind find_track_kind(const int64_t *track)
 {
 	switch (track[TRACK_KIND]) {
 	case TRACK_NVTX_PUSHPOP:
@@ -36,7 +36,7 @@ bool process_lane_key(const struct recording *r, const int64_t *track, struct la
 	const int64_t *thread = index_find(&r->index.threads, track[TRACK_THREAD]);
 
 	ret->section = SECTION_PROCESS;
-	ret->kind = kind_of(track);
+	ret->kind = find_track_kind(track);
 	ret->place = track[TRACK_PROCESS] ? track[TRACK_PROCESS] : thread ? thread[THREAD_PROCESS] : 0;
 	ret->owner = track[TRACK_THREAD];
 	ret->order = thread_order(r, track[TRACK_THREAD], ret->place);
@@ -70,7 +70,7 @@ static int add_process(struct row_maker *m, int64_t uid)
 	return *name ? row_print(&row->label, "%s", name) : row_print(&row->label, "process %lld", (long long)process[PROCESS_PID]);
 }
 
-static int add_thread(struct row_maker *m, int64_t uid)
+static int add_thread_row(struct row_maker *m, int64_t uid)
 {
 	const int64_t *thread = index_find(&m->r->index.threads, uid);
 	const char *name = thread ? row_text(m->r, index_thread_name(&m->r->index, uid)) : "";
@@ -98,7 +98,7 @@ int process_headings(struct row_maker *m, const struct lane_key *before, const s
 	int r = new_process ? add_process(m, key->place) : 0;
 
 	if (r >= 0 && (new_process || before->owner != key->owner))
-		r = add_thread(m, key->owner);
+		r = add_thread_row(m, key->owner);
 	return r;
 }
 

@@ -59,30 +59,30 @@ const char *row_text(struct recording *r, int64_t id)
 	return text ? text : "";
 }
 
-static int compare_numbers(int64_t a, int64_t b)
+static int compare_key_numbers(int64_t a, int64_t b)
 {
 	return a < b ? -1 : a > b;
 }
 
 /* All but the depth and the lane. */
-static int compare_rows(const struct lane_key *x, const struct lane_key *y)
+static int compare_key_rows(const struct lane_key *x, const struct lane_key *y)
 {
 	const int64_t a[] = { x->section, x->place, x->order, x->owner, x->kind, x->domain, x->label, x->draw };
 	const int64_t b[] = { y->section, y->place, y->order, y->owner, y->kind, y->domain, y->label, y->draw };
 	int r = 0;
 
 	for (size_t i = 0; i < COUNT_OF(a) && r == 0; i++)
-		r = compare_numbers(a[i], b[i]);
+		r = compare_key_numbers(a[i], b[i]);
 	return r;
 }
 
 static int compare_keys(const void *a, const void *b)
 {
 	const struct lane_key *x = a, *y = b;
-	int r = compare_rows(x, y);
+	int r = compare_key_rows(x, y);
 
-	r = r ? r : compare_numbers(x->depth, y->depth);
-	return r ? r : compare_numbers(x->lane, y->lane);
+	r = r ? r : compare_key_numbers(x->depth, y->depth);
+	return r ? r : compare_key_numbers(x->lane, y->lane);
 }
 
 enum row_draw row_draw_of(const struct recording *r, uint32_t lane)
@@ -173,7 +173,7 @@ static int warm_parents(struct row_maker *m, size_t id)
 	return rc;
 }
 
-static int add_row(struct row_maker *m, const struct lane_key *before, const struct lane_key *keys, size_t count)
+static int add_track_row(struct row_maker *m, const struct lane_key *before, const struct lane_key *keys, size_t count)
 {
 	bool of_gpu = keys->section == SECTION_GPU;
 	struct row *row;
@@ -230,7 +230,7 @@ static void find_range(struct recording *r, struct row *row)
 		}
 }
 
-static void sum_up(struct recording *r, size_t from)
+static void set_row_shares(struct recording *r, size_t from)
 {
 	for (size_t i = from; i < r->row_count; i++) {
 		struct row *row = &r->rows[i];
@@ -254,10 +254,10 @@ static int compare_siblings(const void *a, const void *b, void *context)
 {
 	const struct recording *r = context;
 	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-	int c = compare_numbers(r->rows[x].parent, r->rows[y].parent);
+	int c = compare_key_numbers(r->rows[x].parent, r->rows[y].parent);
 
-	c = c ? c : compare_numbers(rank_of(r, &r->rows[x]), rank_of(r, &r->rows[y]));
-	return c ? c : compare_numbers(x, y);
+	c = c ? c : compare_key_numbers(rank_of(r, &r->rows[x]), rank_of(r, &r->rows[y]));
+	return c ? c : compare_key_numbers(x, y);
 }
 
 /* The first of those below a parent. */
@@ -290,7 +290,7 @@ int rows_finish(struct recording *r, size_t from)
 	uint32_t *sorted = calloc(r->row_count + 1, sizeof(*sorted));
 	uint32_t *order = calloc(r->row_count + 1, sizeof(*order));
 
-	sum_up(r, from);
+	set_row_shares(r, from);
 	if (!sorted || !order) {
 		free(sorted);
 		free(order);
@@ -316,9 +316,9 @@ int recording_make_rows(struct recording *r)
 		return -ENOMEM;
 	count = make_keys(r, keys);
 	for (size_t i = 1; i <= count; i++) {
-		if (i < count && compare_rows(&keys[i], &keys[from]) == 0)
+		if (i < count && compare_key_rows(&keys[i], &keys[from]) == 0)
 			continue;
-		TRY(add_row(&m, from ? &keys[from - 1] : NULL, &keys[from], i - from));
+		TRY(add_track_row(&m, from ? &keys[from - 1] : NULL, &keys[from], i - from));
 		from = i;
 	}
 	return rows_finish(r, 0);

@@ -106,7 +106,7 @@ static int remove_one(const char *path, const struct stat *st, int kind, struct 
 	return 0;
 }
 
-static bool has_ended(struct devtools *d, int milliseconds)
+static bool has_browser_ended(struct devtools *d, int milliseconds)
 {
 	for (int waited = 0; waited < milliseconds; waited += 20) {
 		if (waitpid(d->browser, NULL, WNOHANG) != 0)
@@ -123,7 +123,7 @@ void devtools_close(struct devtools *d)
 	if (d->from_fd >= 0)
 		close(d->from_fd);
 	/* Without its pipe it ends by itself; its group has the processes it started. */
-	if (d->browser > 0 && !has_ended(d, PATIENCE_MS)) {
+	if (d->browser > 0 && !has_browser_ended(d, PATIENCE_MS)) {
 		kill(-d->browser, SIGKILL);
 		waitpid(d->browser, NULL, 0);
 	}

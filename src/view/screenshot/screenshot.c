@@ -29,13 +29,13 @@ struct shot {
 	struct buf result;
 };
 
-static int call(struct shot *s, struct error *err, const char *method, const char *parameters)
+static int call_devtools(struct shot *s, struct error *err, const char *method, const char *parameters)
 {
 	return devtools_call(&s->devtools, s->session[0] ? s->session : NULL, method, parameters, &s->result, err);
 }
 
 /* A text of the last result, copied. */
-static int take_text(struct shot *s, const char *key, char *ret, size_t size, struct error *err)
+static int copy_result_text(struct shot *s, const char *key, char *ret, size_t size, struct error *err)
 {
 	size_t len;
 	const char *text = devtools_text(&s->result, key, &len);
@@ -51,24 +51,24 @@ static int open_page(struct shot *s, struct error *err)
 {
 	char target[128], parameters[700];
 
-	TRY(call(s, err, "Target.createTarget", "{\"url\":\"about:blank\"}"));
-	TRY(take_text(s, "targetId", target, sizeof(target), err));
+	TRY(call_devtools(s, err, "Target.createTarget", "{\"url\":\"about:blank\"}"));
+	TRY(copy_result_text(s, "targetId", target, sizeof(target), err));
 	snprintf(parameters, sizeof(parameters), "{\"targetId\":\"%s\",\"flatten\":true}", target);
-	TRY(call(s, err, "Target.attachToTarget", parameters));
-	TRY(take_text(s, "sessionId", s->session, sizeof(s->session), err));
+	TRY(call_devtools(s, err, "Target.attachToTarget", parameters));
+	TRY(copy_result_text(s, "sessionId", s->session, sizeof(s->session), err));
 	snprintf(parameters, sizeof(parameters), "{\"width\":%d,\"height\":%d,\"deviceScaleFactor\":1,\"mobile\":false}", s->wanted->width,
 		 s->wanted->height);
-	TRY(call(s, err, "Emulation.setDeviceMetricsOverride", parameters));
+	TRY(call_devtools(s, err, "Emulation.setDeviceMetricsOverride", parameters));
 	snprintf(parameters, sizeof(parameters), "{\"url\":\"%s\"}", s->wanted->url);
-	return call(s, err, "Page.navigate", parameters);
+	return call_devtools(s, err, "Page.navigate", parameters);
 }
 
-static int evaluate(struct shot *s, const char *expression, struct error *err)
+static int evaluate_in_page(struct shot *s, const char *expression, struct error *err)
 {
 	struct buf parameters = BUF_INIT;
 	int r = buf_printf(&parameters, "{\"expression\":\"%s\",\"awaitPromise\":true}", expression);
 
-	r = r < 0 ? error_set(err, ENOMEM, "Not enough memory") : call(s, err, "Runtime.evaluate", buf_cstr(&parameters));
+	r = r < 0 ? error_set(err, ENOMEM, "Not enough memory") : call_devtools(s, err, "Runtime.evaluate", buf_cstr(&parameters));
 	buf_release(&parameters);
 	return r;
 }
@@ -102,11 +102,11 @@ static int wait_until_drawn(struct shot *s, struct error *err)
 	int r, calm = 0;
 
 	while (calm < 2) {
-		r = evaluate(s, look, err);
+		r = evaluate_in_page(s, look, err);
 		if (r < 0 && r != -EREMOTEIO)
 			return r;
 		/* While it goes from one page to the next there is none to ask. */
-		if (r < 0 || take_text(s, "value", said, sizeof(said), err) < 0)
+		if (r < 0 || copy_result_text(s, "value", said, sizeof(said), err) < 0)
 			said[0] = '\0';
 		if (strncmp(said, "wrong", 5) == 0) {
 			decode_percent(said);
@@ -126,7 +126,7 @@ static int show_times(struct shot *s, struct error *err)
 		return 0;
 	snprintf(expression, sizeof(expression), "window.sonde.view.show(%lld, %lld, true)", (long long)s->wanted->from,
 		 (long long)s->wanted->to);
-	return evaluate(s, expression, err);
+	return evaluate_in_page(s, expression, err);
 }
 
 static int digit_value(char c)
@@ -152,7 +152,7 @@ static void write_base64(FILE *out, const char *text, size_t len)
 	}
 }
 
-static int write_part(const struct output_place *place, const char *text, size_t len)
+static int write_screenshot(const struct output_place *place, const char *text, size_t len)
 {
 	FILE *out = output_place_open(place);
 	int r = 0;
@@ -181,7 +181,7 @@ static int write_picture(struct shot *s, struct error *err)
 	if (!text)
 		return error_set(err, EPROTO, "The browser gave no picture");
 	TRY(output_place_find(&place, s->wanted->path, err));
-	r = write_part(&place, text, len);
+	r = write_screenshot(&place, text, len);
 	output_place_release(&place);
 	return r < 0 ? error_set_errno(err, -r, "'%s' cannot be written", s->wanted->path) : 0;
 }
@@ -201,6 +201,6 @@ int screenshot_take(const struct screenshot *wanted, struct error *err)
 	TRY(wait_until_drawn(&s, err));
 	TRY(show_times(&s, err));
 	TRY(wait_until_drawn(&s, err));
-	TRY(call(&s, err, "Page.captureScreenshot", "{\"format\":\"png\"}"));
+	TRY(call_devtools(&s, err, "Page.captureScreenshot", "{\"format\":\"png\"}"));
 	return write_picture(&s, err);
 }

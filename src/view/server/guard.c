@@ -42,7 +42,7 @@ bool guard_is_loopback(const char *address)
 	return inet_pton(AF_INET6, address, &six) == 1 && IN6_IS_ADDR_LOOPBACK(&six);
 }
 
-static bool is_number(const char *address)
+static bool is_numeric_address(const char *address)
 {
 	unsigned char bytes[sizeof(struct in6_addr)];
 
@@ -110,7 +110,7 @@ bool guard_host_is_ours(const struct guard *g, const char *host)
 	if (guard_is_loopback(name))
 		return true;
 	return g->any_address &&
-	       (is_number(name) || strcasecmp(name, g->name) == 0 || (g->host_name[0] && strcasecmp(name, g->host_name) == 0));
+	       (is_numeric_address(name) || strcasecmp(name, g->name) == 0 || (g->host_name[0] && strcasecmp(name, g->host_name) == 0));
 }
 
 bool guard_origin_fits(const char *origin, const char *host)

@@ -61,7 +61,7 @@ static int open_again(const struct recording *old, struct recording **ret, struc
 	return r;
 }
 
-static void replace(struct view *v, size_t number, struct recording *fresh, int64_t state)
+static void replace_live_report(struct view *v, size_t number, struct recording *fresh, int64_t state)
 {
 	struct recording *old;
 
@@ -94,7 +94,7 @@ void view_renew(struct view *v, size_t number)
 		if (fresh != old && old->make)
 			old->make(fresh);
 		if (fresh != old)
-			replace(v, number, fresh, state);
+			replace_live_report(v, number, fresh, state);
 	}
 	view_give(v, old);
 	pthread_mutex_unlock(&v->renewing);

@@ -56,7 +56,7 @@ static struct pool_job *queue_take(struct queue *q)
 	return job;
 }
 
-static void tell(struct pool *p)
+static void wake_event_loop(struct pool *p)
 {
 	(void)!eventfd_write(p->fd, 1);
 }
@@ -78,7 +78,7 @@ static void *run_thread(void *context)
 		job->work(job);
 		pthread_mutex_lock(&p->lock);
 		queue_put(&p->done, job);
-		tell(p);
+		wake_event_loop(p);
 	}
 	p->alive--;
 	pthread_cond_broadcast(&p->changed);

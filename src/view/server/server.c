@@ -191,7 +191,7 @@ static void admit(struct server *s, struct evhttp_request *request)
 }
 
 /* The page is the same for everybody; what it asks for is not. */
-static void serve(struct server *s, struct evhttp_request *request, struct params *params)
+static void serve_http_request(struct server *s, struct evhttp_request *request, struct params *params)
 {
 	const struct route *route = route_find(params->path);
 	struct evkeyvalq *in = evhttp_request_get_input_headers(request);
@@ -226,7 +226,7 @@ static void on_request(struct evhttp_request *request, void *context)
 		send_error(request, 400, err.text);
 		return;
 	}
-	serve(s, request, &params);
+	serve_http_request(s, request, &params);
 	params_release(&params);
 }
 
@@ -263,7 +263,7 @@ static void on_accept_error(struct evconnlistener *listener, void *context)
 	event_base_once(evconnlistener_get_base(listener), -1, EV_TIMEOUT, on_retry, listener, &later);
 }
 
-static int watch(struct server *s, struct event **ret, int fd, event_callback_fn fn)
+static int watch_descriptor(struct server *s, struct event **ret, int fd, event_callback_fn fn)
 {
 	*ret = event_new(s->base, fd, EV_READ | EV_PERSIST, fn, s);
 	return *ret && event_add(*ret, NULL) == 0 ? 0 : -ENOMEM;
@@ -287,7 +287,7 @@ static int set_up_http(struct server *s)
 		return -ENOMEM;
 	s->fd = -1; /* its now */
 	evconnlistener_set_error_cb(evhttp_bound_socket_get_listener(bound), on_accept_error);
-	return watch(s, &s->done, pool_fd(s->pool), on_done);
+	return watch_descriptor(s, &s->done, pool_fd(s->pool), on_done);
 }
 
 static unsigned thread_count(void)
@@ -325,10 +325,10 @@ int server_open(struct server **ret, struct view *v, int fd, int port, struct er
 int server_run(struct server *s, struct error *err)
 {
 	const struct view_options *o = &s->view->options;
-	int r = watch(s, &s->stop, o->stop_fd, on_stop);
+	int r = watch_descriptor(s, &s->stop, o->stop_fd, on_stop);
 
 	if (r == 0 && o->input_fd >= 0)
-		r = watch(s, &s->input, o->input_fd, on_input);
+		r = watch_descriptor(s, &s->input, o->input_fd, on_input);
 	if (r == 0 && event_base_dispatch(s->base) < 0)
 		r = -EIO;
 	return r < 0 ? error_set_errno(err, -r, "The server failed") : 0;

@@ -34,7 +34,7 @@ static const char *type_of(const char *path)
 	return NULL;
 }
 
-static int read_all(int fd, struct buf *ret)
+static int read_web_file(int fd, struct buf *ret)
 {
 	ssize_t n = 1;
 	int r = 0;
@@ -58,7 +58,7 @@ int web_read(const char *folder, const char *path, struct buf *ret, const char *
 	fd = open(name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
 	if (fd < 0)
 		return -errno;
-	r = read_all(fd, ret);
+	r = read_web_file(fd, ret);
 	close(fd);
 	return r;
 }

@@ -29,7 +29,7 @@ static void add_chunk(struct plot *plot, struct tile *t, const struct chunk *c, 
 	}
 }
 
-static void add_summary(struct plot *plot, struct tile *t, const struct plot_summary *s, double *before)
+static void plot_summary_buckets(struct plot *plot, struct tile *t, const struct plot_summary *s, double *before)
 {
 	for (uint32_t i = 0; i < s->count && s->start[i] < t->to; i++) {
 		struct plot_bucket *b;
@@ -47,14 +47,14 @@ static void add_summary(struct plot *plot, struct tile *t, const struct plot_sum
 	}
 }
 
-static int add_piece(struct plot *plot, struct tile *t, struct recording *r, const struct piece *p, double *before)
+static int plot_group(struct plot *plot, struct tile *t, struct recording *r, const struct piece *p, double *before)
 {
 	const struct plot_summary *s;
 	const struct chunk *c;
 	int rc;
 
 	if (p->summary != NO_SUMMARY && p->summary_level <= t->level && store_plot_summary(r, p, &s) == 0) {
-		add_summary(plot, t, s, before);
+		plot_summary_buckets(plot, t, s, before);
 		store_give(r->store, s);
 		return 0;
 	}
@@ -131,7 +131,7 @@ int plot_fill(struct plot *plot, struct tile *t, struct recording *r, const stru
 
 		if (p->time_min >= t->to || (p->time_max < t->from && i != first))
 			continue;
-		rc = add_piece(plot, t, r, p, &before);
+		rc = plot_group(plot, t, r, p, &before);
 	}
 	mark_recorded(plot, t);
 	if (held)

@@ -56,7 +56,7 @@ static int64_t bucket_start(const struct tile *t, unsigned bucket)
 }
 
 /* Gives or takes the time from start to end, which may lie outside. */
-static void add_time(struct tile *t, int64_t start, int64_t end, bool take)
+static void change_tile_time(struct tile *t, int64_t start, int64_t end, bool take)
 {
 	int64_t from = start > t->from ? start : t->from, to = end < t->to ? end : t->to, edge;
 
@@ -78,11 +78,11 @@ static void list(struct tile *t, const struct listed *event)
 		t->listed[t->listed_count++] = *event;
 }
 
-static void sum_up(struct tile *t, const struct listed *event)
+static void sum_up_event(struct tile *t, const struct listed *event)
 {
 	struct bucket *b;
 
-	add_time(t, event->start, event->end, false);
+	change_tile_time(t, event->start, event->end, false);
 	if (event->start < t->from)
 		return;
 	b = &t->buckets[bucket_at(t, event->start)];
@@ -105,7 +105,7 @@ void tile_add_event(struct tile *t, const struct listed *event)
 			 (is_point && t->level <= TILE_POINT_LEVEL && table_schema(t->table)->kind == TABLE_KIND_POINT)))
 		list(t, event);
 	else
-		sum_up(t, event);
+		sum_up_event(t, event);
 }
 
 /* Most are: short, and within one bucket. */
@@ -128,7 +128,7 @@ static inline bool add_plain(struct tile *t, const struct listed *event)
 	return true;
 }
 
-static void add_rows(struct tile *t, const struct piece *p, const struct chunk *c, uint64_t before)
+static void add_rows_to_tile(struct tile *t, const struct piece *p, const struct chunk *c, uint64_t before)
 {
 	uint32_t low = 0, high = c->rows, middle;
 	uint64_t first = before + p->first;
@@ -171,7 +171,7 @@ static void add_bucket(struct tile *t, const struct summary *s, uint32_t i, uint
 }
 
 /* What is listed is not summed up. It may be listed in one line, and have been summed up in another. */
-static void take_out(struct tile *t, const struct listed *event, bool is_here, bool is_summed)
+static void take_event_out(struct tile *t, const struct listed *event, bool is_here, bool is_summed)
 {
 	struct bucket *b;
 
@@ -181,7 +181,7 @@ static void take_out(struct tile *t, const struct listed *event, bool is_here, b
 		list(t, event);
 	if (!is_summed)
 		return;
-	add_time(t, event->start, event->end, true);
+	change_tile_time(t, event->start, event->end, true);
 	if (event->start < t->from)
 		return;
 	b = &t->buckets[bucket_at(t, event->start)];
@@ -198,7 +198,7 @@ static void take_out_of_summary(struct tile *t, const struct piece *p, const str
 			.start = l->start, .end = l->end, .index = before + l->row, .name = s->names[l->bucket], .flags = l->flags
 		};
 
-		take_out(t, &event, !t->by_line || piece_line(p, l->row - p->first) == t->line, is_summed);
+		take_event_out(t, &event, !t->by_line || piece_line(p, l->row - p->first) == t->line, is_summed);
 	}
 }
 
@@ -225,7 +225,7 @@ static void spread_bucket(struct tile *t, const struct summary *s, uint32_t i)
 	}
 }
 
-static void add_summary(struct tile *t, const struct piece *p, const struct summary *s, uint64_t before)
+static void add_summary_to_tile(struct tile *t, const struct piece *p, const struct summary *s, uint64_t before)
 {
 	bool finer = s->level <= t->level, is_summed = !t->by_line || p->line == t->line;
 	uint64_t first = before + p->first;
@@ -252,19 +252,19 @@ static bool lists_points(const struct tile *t)
 	return table_schema(t->table)->kind == TABLE_KIND_POINT && t->level <= TILE_POINT_LEVEL;
 }
 
-static int add_piece(struct tile *t, struct recording *r, const struct piece *p, uint64_t before, bool coarse)
+static int add_group_to_tile(struct tile *t, struct recording *r, const struct piece *p, uint64_t before, bool coarse)
 {
 	const struct summary *s = NULL;
 	const struct chunk *c;
 
 	if (p->summary != NO_SUMMARY && (p->absent || ((coarse || p->summary_level <= t->level) && !lists_points(t))) &&
 	    store_summary(r, p, &s) == 0) {
-		add_summary(t, p, s, before);
+		add_summary_to_tile(t, p, s, before);
 		store_give(r->store, s);
 		return 0;
 	}
 	TRY(store_chunk(r, p, &c));
-	add_rows(t, p, c, before);
+	add_rows_to_tile(t, p, c, before);
 	store_give(r->store, c);
 	return 0;
 }
@@ -273,7 +273,7 @@ static void list_long(struct tile *t, const struct recording *r, const struct la
 {
 	struct listed event = { .start = l->start, .end = l->end, .index = lane->before + l->row, .name = l->name, .flags = l->flags };
 
-	take_out(t, &event, !t->by_line || event_line(r, lane, l->row) == t->line, !t->by_line || lane->line == t->line);
+	take_event_out(t, &event, !t->by_line || event_line(r, lane, l->row) == t->line, !t->by_line || lane->line == t->line);
 }
 
 /* Rows do not overlap: the first long one that may reach into the tile. */
@@ -318,7 +318,7 @@ static void add_coarse(struct tile *t, const struct recording *r, const struct l
 	note_rounding(t, c->level);
 }
 
-static int add_lane(struct tile *t, struct recording *r, const struct lane *lane, bool coarse)
+static int add_track_to_tile(struct tile *t, struct recording *r, const struct lane *lane, bool coarse)
 {
 	const struct coarse *c = atomic_load_explicit(&lane->coarse, memory_order_acquire);
 	int rc = 0;
@@ -332,7 +332,7 @@ static int add_lane(struct tile *t, struct recording *r, const struct lane *lane
 		const struct piece *p = &r->pieces[lane->piece + i];
 
 		if (piece_is_near(t, p))
-			rc = add_piece(t, r, p, lane->before, coarse);
+			rc = add_group_to_tile(t, r, p, lane->before, coarse);
 	}
 	return rc;
 }
@@ -340,7 +340,7 @@ static int add_lane(struct tile *t, struct recording *r, const struct lane *lane
 int tile_add_lane(struct tile *t, struct recording *r, const struct lane *lane)
 {
 	t->heat = false;
-	return add_lane(t, r, lane, false);
+	return add_track_to_tile(t, r, lane, false);
 }
 
 static int compare_listed(const void *a, const void *b)
@@ -406,7 +406,7 @@ int tile_add_heat(struct tile *t, struct recording *r, const struct lane *const 
 	for (size_t i = 0; i < count; i++)
 		rows += rows_to_decode(t, r, lanes[i]);
 	for (size_t i = 0; i < count && rc == 0; i++)
-		rc = add_lane(t, r, lanes[i], rows > HEAT_EXACT_ROWS);
+		rc = add_track_to_tile(t, r, lanes[i], rows > HEAT_EXACT_ROWS);
 	/* The line has one colour: of what stands first. */
 	t->table = count ? lanes[0]->table : 0;
 	return rc;

@@ -49,7 +49,7 @@ int tile_write_head(struct buf *out, uint32_t row, uint32_t lanes, int64_t index
 	return buf_append(out, &where, 8);
 }
 
-static uint32_t flags_of(const struct tile *t, struct recording *r, const struct listed *e)
+static uint32_t make_event_flags(const struct tile *t, struct recording *r, const struct listed *e)
 {
 	return (uint32_t)name_class(r, t->table, e->name) | (e->flags & CHUNK_OPEN ? FLAG_OPEN : 0u) |
 	       (e->flags & CHUNK_ERROR ? FLAG_ERROR : 0u);
@@ -74,7 +74,7 @@ static void write_listed(struct writer *w, const struct tile *t, struct recordin
 			put_u32(at, i, (uint32_t)t->listed[i].index);
 	if ((at = room(w, n, 4)) != NULL)
 		for (uint32_t i = 0; i < n; i++)
-			put_u32(at, i, flags_of(t, r, &t->listed[i]));
+			put_u32(at, i, make_event_flags(t, r, &t->listed[i]));
 }
 
 /* Numbers of the buckets that have anything. */

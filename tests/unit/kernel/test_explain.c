@@ -61,7 +61,7 @@ static void every_metric_of_sections(void **state)
 					if (!f->steps[n].metric)
 						continue;
 					buf_clear(&out);
-					if (explain(&out, &glossary, &sections, f->steps[n].metric, &err) < 0)
+					if (explain_metric(&out, &glossary, &sections, f->steps[n].metric, &err) < 0)
 						fail_msg("%s", err.text);
 					count++;
 				}
@@ -75,7 +75,7 @@ static void says(const char *name, const char *words)
 	struct buf out = BUF_INIT;
 	struct error err = { "" };
 
-	if (explain(&out, &glossary, &sections, name, &err) < 0)
+	if (explain_metric(&out, &glossary, &sections, name, &err) < 0)
 		fail_msg("%s", err.text);
 	if (!strstr(buf_cstr(&out), words))
 		fail_msg("%s: %s", name, buf_cstr(&out));
@@ -144,7 +144,7 @@ static void unknown_names(void **state)
 
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		err.text[0] = '\0';
-		if (explain(&out, &glossary, &sections, bad[i], &err) == 0)
+		if (explain_metric(&out, &glossary, &sections, bad[i], &err) == 0)
 			fail_msg("known: '%s': %s", bad[i], buf_cstr(&out));
 		assert_non_null(strstr(err.text, "Nothing is known"));
 	}

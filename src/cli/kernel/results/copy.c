@@ -93,7 +93,7 @@ static int by_id(const void *a, const void *b)
 	return (x->id > y->id) - (x->id < y->id);
 }
 
-static struct placed *find(const struct part *p, int64_t id)
+static struct placed *find_kept_kernel(const struct part *p, int64_t id)
 {
 	struct placed key = { .id = id };
 
@@ -111,22 +111,22 @@ static const struct placed *heir(const struct part *p, const struct placed *of)
 
 static bool keeps_metric(const struct part *p, int64_t *v)
 {
-	const struct placed *k = find(p, v[COLUMN_KERNEL_METRIC_RESULT]);
+	const struct placed *k = find_kept_kernel(p, v[COLUMN_KERNEL_METRIC_RESULT]);
 
 	if (v[COLUMN_KERNEL_METRIC_KIND] == KERNEL_METRIC_DEVICE && k && !k->is_kept && (k = heir(p, k)))
 		v[COLUMN_KERNEL_METRIC_RESULT] = k->id;
 	return k && k->is_kept;
 }
 
-static bool keeps_row(void *context, enum table_id table, int64_t *v, uint32_t present)
+static bool is_kernel_row_kept(void *context, enum table_id table, int64_t *v, uint32_t present)
 {
 	const struct part *p = context;
 	const struct placed *k;
 
 	switch (table) {
-	case TABLE_KERNEL_RESULT: k = find(p, v[COLUMN_KERNEL_RESULT_ID]); return k && k->is_kept;
+	case TABLE_KERNEL_RESULT: k = find_kept_kernel(p, v[COLUMN_KERNEL_RESULT_ID]); return k && k->is_kept;
 	case TABLE_KERNEL_METRIC: return keeps_metric(p, v);
-	case TABLE_KERNEL_SOURCE: k = find(p, v[COLUMN_KERNEL_SOURCE_RESULT]); return k && k->is_kept;
+	case TABLE_KERNEL_SOURCE: k = find_kept_kernel(p, v[COLUMN_KERNEL_SOURCE_RESULT]); return k && k->is_kept;
 	case TABLE_KERNEL_CODE: return id_in(&p->codes, v[COLUMN_KERNEL_CODE_ID]);
 	case TABLE_KERNEL_INSTRUCTION: return id_in(&p->codes, v[COLUMN_KERNEL_INSTRUCTION_CODE]);
 	case TABLE_KERNEL_FILE: return HAS(present, COLUMN_KERNEL_FILE_NAME) && id_in(&p->files, v[COLUMN_KERNEL_FILE_NAME]);
@@ -142,7 +142,7 @@ static bool keeps_blob(void *context, uint64_t id)
 static int look_at_source(void *context, const int64_t *v, uint32_t present)
 {
 	struct part *p = context;
-	const struct placed *k = find(p, v[COLUMN_KERNEL_SOURCE_RESULT]);
+	const struct placed *k = find_kept_kernel(p, v[COLUMN_KERNEL_SOURCE_RESULT]);
 
 	return k && k->is_kept && HAS(present, COLUMN_KERNEL_SOURCE_CODE) ? id_put(&p->codes, v[COLUMN_KERNEL_SOURCE_CODE]) : 0;
 }
@@ -172,7 +172,7 @@ static int look_at_file(void *context, const int64_t *v, uint32_t present)
 	return is_dropped ? id_put(&p->blobs, v[COLUMN_KERNEL_FILE_TEXT]) : 0;
 }
 
-static int look(struct part *p, struct report *report)
+static int find_kept_tables(struct part *p, struct report *report)
 {
 	TRY(report_each_row(report, TABLE_KERNEL_SOURCE, COLUMN_KERNEL_SOURCE_CODE + 1, look_at_source, p));
 	TRY(report_each_row(report, TABLE_KERNEL_INSTRUCTION, COLUMN_KERNEL_INSTRUCTION_FILE + 1, look_at_instruction, p));
@@ -180,7 +180,7 @@ static int look(struct part *p, struct report *report)
 	return report_each_row(report, TABLE_KERNEL_FILE, COLUMN_KERNEL_FILE_TEXT + 1, look_at_file, p);
 }
 
-static int place(struct part *p, const struct kernel_results *results)
+static int list_kernels_to_keep(struct part *p, const struct kernel_results *results)
 {
 	p->kernels = calloc(results->count + 1, sizeof(*p->kernels));
 	if (!p->kernels)
@@ -193,24 +193,25 @@ static int place(struct part *p, const struct kernel_results *results)
 	return 0;
 }
 
-static void mark(struct part *p, const struct kernel_results *results)
+static void mark_kept_kernels(struct part *p, const struct kernel_results *results)
 {
 	struct placed *k;
 
 	for (size_t i = 0; i < results->count; i++) {
-		k = find(p, results->items[i].id);
+		k = find_kept_kernel(p, results->items[i].id);
 		if (k)
 			k->is_kept = true;
 	}
 }
 
 /* Which kernels of the report stay; false after an error was printed. */
-static bool choose(struct cli *cli, const struct kernel_fields *fields, struct kernel_results *results, struct part *p)
+static bool select_kept_kernels(struct cli *cli, const struct kernel_fields *fields, struct kernel_results *results, struct part *p)
 {
 	struct kernel_renames renames = KERNEL_RENAMES_INIT;
 	bool ok = kernel_renames_load(cli, fields, &renames);
 
-	if (ok && (kernel_renames_apply(&renames, results) < 0 || place(p, results) < 0 || kernel_filter_results(fields, results) < 0)) {
+	if (ok && (kernel_renames_apply(&renames, results) < 0 || list_kernels_to_keep(p, results) < 0 ||
+		   kernel_filter_results(fields, results) < 0)) {
 		command_fail(cli, &kernel_command, "Not enough memory");
 		ok = false;
 	}
@@ -220,14 +221,16 @@ static bool choose(struct cli *cli, const struct kernel_fields *fields, struct k
 		ok = false;
 	}
 	if (ok)
-		mark(p, results);
+		mark_kept_kernels(p, results);
 	return ok;
 }
 
-static int write_part(struct cli *cli, const struct kernel_fields *fields, const char *from, const char *to)
+static int write_kernel_part(struct cli *cli, const struct kernel_fields *fields, const char *from, const char *to)
 {
 	struct part p = { 0 };
-	struct report_part keep = { .from = INT64_MIN, .to = INT64_MAX, .keeps_row = keeps_row, .keeps_blob = keeps_blob, .context = &p };
+	struct report_part keep = {
+		.from = INT64_MIN, .to = INT64_MAX, .keeps_row = is_kernel_row_kept, .keeps_blob = keeps_blob, .context = &p
+	};
 	struct kernel_results results = { 0 };
 	struct report *report;
 	struct error err;
@@ -237,8 +240,8 @@ static int write_part(struct cli *cli, const struct kernel_fields *fields, const
 		return command_fail(cli, &kernel_command, "%s", err.text);
 	if (kernel_results_load(&results, report, &err) < 0) {
 		command_fail(cli, &kernel_command, "%s", err.text);
-	} else if (choose(cli, fields, &results, &p)) {
-		r = look(&p, report);
+	} else if (select_kept_kernels(cli, fields, &results, &p)) {
+		r = find_kept_tables(&p, report);
 		r = r < 0 ? error_set_errno(&err, -r, "The report cannot be read") : report_copy(report, to, 1, &keep, &err);
 		status = r < 0 ? command_fail(cli, &kernel_command, "%s", err.text) : 0;
 	}
@@ -296,7 +299,7 @@ int kernel_copy(struct cli *cli, const struct kernel_fields *fields)
 		return command_fail(cli, &kernel_command, "%s", err.text);
 	if (!open_report(cli, &kernel_command, fields->import, &opened, &status))
 		return status;
-	status = has_filter(fields) ? write_part(cli, fields, opened.path, path) : write_whole(cli, opened.path, path);
+	status = has_filter(fields) ? write_kernel_part(cli, fields, opened.path, path) : write_whole(cli, opened.path, path);
 	if (!status && !fields->quiet)
 		fprintf(kernel_told(cli), "==PROF== Report: %s\n", path);
 	return close_report(&opened, status);
@@ -313,5 +316,5 @@ int kernel_choose_by_stacks(struct cli *cli, const struct kernel_fields *fields,
 				      .rename = fields->rename,
 				      .rename_path = fields->rename_path };
 
-	return kernel_filter_is_native(fields) ? write_part(cli, &left, path, path) : 0;
+	return kernel_filter_is_native(fields) ? write_kernel_part(cli, &left, path, path) : 0;
 }

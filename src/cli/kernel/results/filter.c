@@ -49,7 +49,7 @@ static struct tally *tally_of(struct choosing *c, uint64_t key)
 	return &c->tallies[c->tally_count++];
 }
 
-static const char *name_of(const struct choosing *c, const struct kernel_result *k)
+static const char *choose_filter_name(const struct choosing *c, const struct kernel_result *k)
 {
 	const char *name = c->fields->name_base == 0 ? k->function : c->fields->name_base == 1 ? k->name : k->mangled;
 
@@ -57,10 +57,10 @@ static const char *name_of(const struct choosing *c, const struct kernel_result 
 }
 
 /* A whole name may also be as other tools write it: (int*) for (int *). */
-static bool is_called(const struct choosing *c, const struct name_pattern *wanted, const struct kernel_result *k)
+static bool has_wanted_name(const struct choosing *c, const struct name_pattern *wanted, const struct kernel_result *k)
 {
 	char *plain;
-	bool found = name_pattern_matches(wanted, name_of(c, k));
+	bool found = name_pattern_matches(wanted, choose_filter_name(c, k));
 
 	if (found || c->fields->name_base != 1 || wanted->is_regex)
 		return found;
@@ -70,7 +70,7 @@ static bool is_called(const struct choosing *c, const struct name_pattern *wante
 	return found;
 }
 
-static uint64_t key_of(const struct choosing *c, const struct kernel_result *k)
+static uint64_t hash_result_key(const struct choosing *c, const struct kernel_result *k)
 {
 	double shared = result_number(k, "launch__shared_mem_per_block_dynamic");
 	uint64_t key = HASH_START;
@@ -144,9 +144,9 @@ static bool is_numbered(const struct choosing *c, const struct kernel_result *k)
 static bool is_id(struct choosing *c, size_t number, const struct kernel_result *k, uint64_t key)
 {
 	const struct kernel_id *id = &c->ids[number];
-	const char *name = name_of(c, k);
+	const char *name = choose_filter_name(c, k);
 
-	if ((id->has_name && !is_called(c, &id->name, k)) || !id_pattern_matches(&id->context, (uint64_t)k->context, NULL) ||
+	if ((id->has_name && !has_wanted_name(c, &id->name, k)) || !id_pattern_matches(&id->context, (uint64_t)k->context, NULL) ||
 	    !id_pattern_matches(&id->stream, (uint64_t)k->stream, NULL))
 		return false;
 	key = hash_bytes(hash_bytes(key, &number, sizeof(number)), name, strlen(name) + 1);
@@ -157,10 +157,10 @@ static bool is_id(struct choosing *c, size_t number, const struct kernel_result 
 	return id_pattern_matches(&id->invocation, ++tally_of(c, key)->seen, NULL);
 }
 
-static int is_chosen(struct choosing *c, const struct kernel_result *k)
+static int is_selected_result(struct choosing *c, const struct kernel_result *k)
 {
 	const struct kernel_fields *f = c->fields;
-	uint64_t key = key_of(c, k);
+	uint64_t key = hash_result_key(c, k);
 	struct tally *t = tally_of(c, key), *all = f->filter_mode == 1 ? tally_of(c, 1) : t;
 	bool found = !f->ids.count;
 	int in_ranges;
@@ -170,7 +170,7 @@ static int is_chosen(struct choosing *c, const struct kernel_result *k)
 	if (all->seen++ < (uint64_t)f->skip_before)
 		return 0;
 	in_ranges = is_in_ranges(c, k);
-	if (in_ranges <= 0 || (f->name && !is_called(c, &c->name, k)))
+	if (in_ranges <= 0 || (f->name && !has_wanted_name(c, &c->name, k)))
 		return in_ranges < 0 ? in_ranges : 0;
 	if (!is_in_functions(c, k) || !is_numbered(c, k))
 		return 0;
@@ -198,7 +198,7 @@ static int prepare_frames(struct choosing *c)
 }
 
 /* All were checked before. */
-static int prepare(struct choosing *c, size_t result_count)
+static int prepare_result_filter(struct choosing *c, size_t result_count)
 {
 	const struct kernel_fields *f = c->fields;
 	size_t ids = f->ids.count, i;
@@ -228,7 +228,7 @@ static int prepare(struct choosing *c, size_t result_count)
 	return prepare_frames(c);
 }
 
-static void release(struct choosing *c)
+static void release_result_filter(struct choosing *c)
 {
 	name_pattern_release(&c->name);
 	if (c->has_numbers)
@@ -254,12 +254,12 @@ int kernel_filter_results(const struct kernel_fields *fields, struct kernel_resu
 {
 	struct choosing c = { .fields = fields };
 	size_t kept = 0, i = 0;
-	int r = prepare(&c, results->count), chosen;
+	int r = prepare_result_filter(&c, results->count), chosen;
 
 	for (; i < results->count && r >= 0; i++) {
 		struct kernel_result k = results->items[i];
 
-		chosen = is_chosen(&c, &k);
+		chosen = is_selected_result(&c, &k);
 		r = chosen < 0 ? chosen : 0;
 		/* Those that are passed over stand behind the others, and are released with them. */
 		if (chosen > 0) {
@@ -267,7 +267,7 @@ int kernel_filter_results(const struct kernel_fields *fields, struct kernel_resu
 			results->items[kept++] = k;
 		}
 	}
-	release(&c);
+	release_result_filter(&c);
 	if (r >= 0)
 		kernel_results_keep(results, kept);
 	return r;

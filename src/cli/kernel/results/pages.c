@@ -67,7 +67,7 @@ static int print_page(struct printing *p)
 	return page_print_details(out, &p->results, &p->options);
 }
 
-static int write_csv(struct printing *p, const char *path)
+static int write_pages_csv(struct printing *p, const char *path)
 {
 	struct page_options base = p->options;
 	struct error err;
@@ -306,7 +306,7 @@ static bool look_at_ranges(struct printing *p)
 }
 
 /* False after an error was printed. */
-static bool choose(struct printing *p)
+static bool select_shown_pages(struct printing *p)
 {
 	if (!kernel_shown_choose(&p->shown, p->cli, p->fields, &p->texts, &p->results))
 		return false;
@@ -347,7 +347,7 @@ static int print_results(struct printing *p, bool print, const char *csv_path)
 	p->options.nvtx_names = f->nvtx_rename == 1;
 	if (derive_values(&p->results) < 0 || (kernel_says_yes(f->apply_rules) && apply_rules(&p->results, &p->texts.sections) < 0))
 		r = -ENOMEM;
-	if (r >= 0 && !choose(p))
+	if (r >= 0 && !select_shown_pages(p))
 		return 1;
 	kernel_keep_rules(f, &p->results);
 	p->options.warm = results_have_warm(&p->results);
@@ -369,11 +369,11 @@ static int print_results(struct printing *p, bool print, const char *csv_path)
 	if (r < 0)
 		command_fail(p->cli, &kernel_command, "%s", strerror(-r));
 	else if (csv_path)
-		r = write_csv(p, csv_path);
+		r = write_pages_csv(p, csv_path);
 	return r < 0 ? 1 : check_thresholds(p);
 }
 
-static void release(struct printing *p)
+static void release_page_printing(struct printing *p)
 {
 	free(p->typical);
 	kernel_shown_release(&p->shown);
@@ -402,7 +402,7 @@ int kernel_print_pages(struct cli *cli, const struct kernel_fields *fields, cons
 		command_fail(cli, &kernel_command, "%s", err.text);
 	else
 		status = print_results(&p, print, csv_path);
-	release(&p);
+	release_page_printing(&p);
 	report_close(report);
 	return status;
 }

@@ -39,7 +39,7 @@ void kernel_shown_read(struct kernel_shown *s, struct report *report)
 }
 
 /* Sections that were recorded may be in files that are not there any more. */
-static int mark(const struct sections *all, const struct kernel_fields *f, bool is_recorded, bool *marks, struct error *err)
+static int mark_shown_sections(const struct sections *all, const struct kernel_fields *f, bool is_recorded, bool *marks, struct error *err)
 {
 	const char *text = NULL;
 	char piece[512];
@@ -65,7 +65,7 @@ static int choose_sections(struct kernel_shown *s, const struct kernel_fields *f
 		free(marks);
 		return error_set(err, ENOMEM, "Not enough memory");
 	}
-	r = mark(all, f, f == &s->recorded, marks, err);
+	r = mark_shown_sections(all, f, f == &s->recorded, marks, err);
 	if (r >= 0 && !f->sets.count && !f->sections.count && !s->metrics.count)
 		r = choice_mark_set(all, "basic", marks, err);
 	for (size_t i = 0; i < all->count && r >= 0; i++)
@@ -75,7 +75,7 @@ static int choose_sections(struct kernel_shown *s, const struct kernel_fields *f
 	return r;
 }
 
-static int add_group(const struct sections *all, const char *name, struct string_list *ret)
+static int add_shown_group(const struct sections *all, const char *name, struct string_list *ret)
 {
 	int r = 0;
 
@@ -106,7 +106,7 @@ static int add_word(const struct kernel_texts *texts, const char *word, struct s
 	const char *meant = glossary_meant(&texts->glossary, word, room, sizeof(room));
 
 	if (strncmp(word, "group:", 6) == 0)
-		return add_group(&texts->sections, word + 6, ret);
+		return add_shown_group(&texts->sections, word + 6, ret);
 	if (strncmp(word, "breakdown:", 10) == 0)
 		return add_parts(word + 10, ret);
 	return string_list_addf(ret, "%s", meant ? meant : word);
@@ -129,7 +129,7 @@ static int check_expression(const char *word, struct error *err)
 	return error_set(err, EINVAL, "%s cannot be read: %s", word, why);
 }
 
-static bool is_there(const struct metric_names *all, char *const *words, size_t count)
+static bool has_any_metric(const struct metric_names *all, char *const *words, size_t count)
 {
 	struct metric_names meant;
 	bool found = metric_names_meant(&meant, all, words, count) >= 0 && meant.count;
@@ -151,8 +151,8 @@ static int say_missing(const struct metric_names *all, const char *word, struct 
 }
 
 /* What is not there is told of; without any there is nothing to show. */
-static int tell_missing(struct cli *cli, const struct string_list *missing, bool has_others, const struct metric_names *all,
-			struct error *err)
+static int report_missing_metrics(struct cli *cli, const struct string_list *missing, bool has_others, const struct metric_names *all,
+				  struct error *err)
 {
 	if (missing->count && !has_others)
 		return say_missing(all, missing->items[0], err);
@@ -176,12 +176,12 @@ static int take_asked(struct kernel_shown *s, struct cli *cli, const struct stri
 		r = check_expression(words->items[i], err);
 		if (r >= 0)
 			r = add_word(texts, words->items[i], &s->metrics) < 0 ? error_set(err, ENOMEM, "Not enough memory") : 0;
-		if (r >= 0 && all->count && !is_there(all, s->metrics.items + before, s->metrics.count - before) &&
+		if (r >= 0 && all->count && !has_any_metric(all, s->metrics.items + before, s->metrics.count - before) &&
 		    string_list_addf(&missing, "%s", words->items[i]) < 0)
 			r = error_set(err, ENOMEM, "Not enough memory");
 	}
 	if (r >= 0)
-		r = tell_missing(cli, &missing, missing.count < words->count, all, err);
+		r = report_missing_metrics(cli, &missing, missing.count < words->count, all, err);
 	string_list_release(&missing);
 	return r;
 }

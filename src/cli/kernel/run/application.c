@@ -33,7 +33,7 @@ static int run_earlier(struct cli *cli, const struct kernel_run *run)
 	return status;
 }
 
-static int run_all(struct cli *cli, struct kernel_run *run, size_t passes, struct record_result *result)
+static int run_application_passes(struct cli *cli, struct kernel_run *run, size_t passes, struct record_result *result)
 {
 	struct kernel_request *r = &run->request;
 	size_t made = 0;
@@ -71,7 +71,7 @@ int kernel_run_passes(struct cli *cli, const struct kernel_run *run, struct reco
 	if (kernel_output_folder(folder, sizeof(folder), &err) < 0)
 		return command_fail(cli, &kernel_command, "%s", err.text);
 	one.request.application_folder = folder;
-	status = run_all(cli, &one, passes, result);
+	status = run_application_passes(cli, &one, passes, result);
 	kernel_output_remove(folder);
 	return status;
 }

@@ -33,7 +33,7 @@ static int lock_all(struct kernel_clocks *c, enum kernel_clock_control control)
 	return result;
 }
 
-static void tell(struct cli *cli, struct kernel_clocks *c, const char *why)
+static void note_unlocked_clocks(struct cli *cli, struct kernel_clocks *c, const char *why)
 {
 	kernel_warn(cli, "note: clocks are left as they are: %s", why);
 	snprintf(c->what, sizeof(c->what), "not locked: %s", why);
@@ -61,9 +61,9 @@ void kernel_clocks_lock(struct cli *cli, struct kernel_clocks *ret, enum kernel_
 	if (control == CLOCKS_AS_THEY_ARE)
 		return;
 	if (nvml_load(&ret->nvml, why, sizeof(why)) < 0) {
-		tell(cli, ret, why);
+		note_unlocked_clocks(cli, ret, why);
 	} else if (!ret->nvml.nvmlDeviceSetGpuLockedClocks || !ret->nvml.nvmlDeviceResetGpuLockedClocks) {
-		tell(cli, ret, "this driver cannot lock them");
+		note_unlocked_clocks(cli, ret, "this driver cannot lock them");
 	} else {
 		result = lock_all(ret, control);
 		if (result == 0) {
@@ -71,7 +71,7 @@ void kernel_clocks_lock(struct cli *cli, struct kernel_clocks *ret, enum kernel_
 			return;
 		}
 		kernel_clocks_release(ret);
-		tell(cli, ret, nvml_text(&ret->nvml, result));
+		note_unlocked_clocks(cli, ret, nvml_text(&ret->nvml, result));
 	}
 }
 

@@ -78,8 +78,8 @@ static int add_plain(struct counting *c)
 	return r;
 }
 
-static int add_part(struct counting *c, const struct kernel_chosen *choice, const struct schedule *s, unsigned part, const char **names,
-		    size_t count)
+static int add_count_part(struct counting *c, const struct kernel_chosen *choice, const struct schedule *s, unsigned part,
+			  const char **names, size_t count)
 {
 	const struct schedule_part *from = &s->parts[part];
 	struct kernel_wanted *to = &c->request.parts[part];
@@ -177,7 +177,7 @@ static int schedule(struct counting *c, const struct kernel_chosen *choice, cons
 		fprintf(kernel_told(c->cli), "==PROF== %zu metric%s, for which each kernel runs %zu time%s\n", count, count == 1 ? "" : "s",
 			s.passes, s.passes == 1 ? "" : "s");
 	for (unsigned part = 0; part < SCHEDULE_PARTS && r >= 0; part++)
-		r = add_part(c, choice, &s, part, names, count);
+		r = add_count_part(c, choice, &s, part, names, count);
 	if (r < 0)
 		error_set(err, ENOMEM, "Not enough memory");
 	else
@@ -207,7 +207,7 @@ static int add_chosen(struct counting *c, const struct kernel_chosen *choice, st
 }
 
 /* Metrics by what the chip of the first GPU has. Where no chip is told, names are taken as they are. */
-static bool choose(struct counting *c)
+static bool choose_counted_metrics(struct counting *c)
 {
 	char chips[1][CHIP_NAME_MAX], why[512];
 	struct kernel_chosen choice;
@@ -248,7 +248,7 @@ static const char *report_ending(const struct counting *c)
 	return c->cli->role == CLI_NCU ? ".ncu-rep" : ".sonde";
 }
 
-static bool ends_in(const char *name, const char *ending)
+static bool has_metric_ending(const char *name, const char *ending)
 {
 	size_t len = strlen(name), more = strlen(ending);
 
@@ -270,7 +270,7 @@ static int name_outputs(struct counting *c, struct error *err)
 			c->folder[0] = '\0';
 		return r;
 	}
-	if (!c->fields->csv || !ends_in(name, ".csv"))
+	if (!c->fields->csv || !has_metric_ending(name, ".csv"))
 		return kernel_output_path(name, report_ending(c), overwrite, c->report, sizeof(c->report), err);
 	TRY(kernel_output_path(name, ".csv", overwrite, c->csv, sizeof(c->csv), err));
 	/* The report lies beside it. */
@@ -383,7 +383,7 @@ static void complete_request(struct kernel_request *r, const struct counting *c)
 	r->graphs = (int)graphs_of(f);
 }
 
-static int run(struct counting *c, const struct options_parsed *parsed, struct record_result *result)
+static int run_counting(struct counting *c, const struct options_parsed *parsed, struct record_result *result)
 {
 	const struct kernel_fields *f = c->fields;
 	struct buf literal = BUF_INIT;
@@ -430,7 +430,7 @@ static int run(struct counting *c, const struct options_parsed *parsed, struct r
 }
 
 /* The program's status goes before that of printing. */
-static int finish(struct counting *c, const struct record_result *result, const struct options_parsed *parsed, int status)
+static int finish_counting(struct counting *c, const struct record_result *result, const struct options_parsed *parsed, int status)
 {
 	bool kept = c->fields->output != NULL;
 	bool print = !kept || options_find_use(parsed, "page") || c->fields->summary || c->fields->json;
@@ -469,8 +469,8 @@ int kernel_count(struct cli *cli, const struct kernel_fields *fields, const stru
 		c->fields = fields;
 		if (name_outputs(c, &err) < 0)
 			command_fail(cli, &kernel_command, "%s", err.text);
-		else if (choose(c) && check_mode(c))
-			status = finish(c, result, parsed, run(c, parsed, result));
+		else if (choose_counted_metrics(c) && check_mode(c))
+			status = finish_counting(c, result, parsed, run_counting(c, parsed, result));
 		if (c->folder[0])
 			kernel_output_remove(c->folder);
 		string_list_release(&c->metrics);

@@ -70,7 +70,7 @@ static int trace(struct cli *cli, char *output, const struct options_parsed *pro
 }
 
 /* As -k compares it. */
-static char *name_of(const struct kernel_fields *f, sqlite3_stmt *s)
+static char *make_compared_name(const struct kernel_fields *f, sqlite3_stmt *s)
 {
 	const char *name = (const char *)sqlite3_column_text(s, 0);
 	char *shown = name && f->name_base == 1 ? demangle_cuda(name) : NULL;
@@ -79,7 +79,7 @@ static char *name_of(const struct kernel_fields *f, sqlite3_stmt *s)
 }
 
 /* Takes the name. */
-static int add_line(struct kernel_list *list, sqlite3_stmt *s, char *name)
+static int add_kernel_line(struct kernel_list *list, sqlite3_stmt *s, char *name)
 {
 	struct kernel_line *line;
 
@@ -99,15 +99,15 @@ static int add_line(struct kernel_list *list, sqlite3_stmt *s, char *name)
 	return line->sizes ? 0 : -1;
 }
 
-static int take_line(struct kernel_list *list, const struct kernel_fields *f, const struct name_pattern *pattern, sqlite3_stmt *s)
+static int take_kernel_line(struct kernel_list *list, const struct kernel_fields *f, const struct name_pattern *pattern, sqlite3_stmt *s)
 {
-	char *name = name_of(f, s);
+	char *name = make_compared_name(f, s);
 
 	if (!name || !sqlite3_column_text(s, 6) || (f->name && !name_pattern_matches(pattern, name))) {
 		free(name);
 		return 0;
 	}
-	return add_line(list, s, name);
+	return add_kernel_line(list, s, name);
 }
 
 /* Names in the form that -k compares. */
@@ -139,7 +139,7 @@ static bool read_kernels(struct cli *cli, const struct kernel_fields *f, const c
 	else if (query_has_table(q, "CUPTI_ACTIVITY_KIND_KERNEL"))
 		r = query_prepare(q, text, &statement, NULL);
 	while (statement && (r = sqlite3_step(statement)) == SQLITE_ROW)
-		if (take_line(ret, f, &pattern, statement) < 0) {
+		if (take_kernel_line(ret, f, &pattern, statement) < 0) {
 			r = SQLITE_NOMEM;
 			break;
 		}
@@ -264,7 +264,7 @@ static void print(struct cli *cli, const struct kernel_fields *f, const struct k
 		fprintf(cli->err, "==WARNING== %s\n", f->name ? "No kernel of that name was launched." : "No kernels were launched.");
 }
 
-static void release(struct kernel_list *list)
+static void release_kernel_list(struct kernel_list *list)
 {
 	for (size_t i = 0; i < list->count; i++) {
 		free(list->items[i].name);
@@ -297,7 +297,7 @@ int kernel_list_kernels(struct cli *cli, const struct kernel_fields *fields, con
 	}
 	if (folder[0])
 		kernel_output_remove(folder);
-	release(&list);
+	release_kernel_list(&list);
 	kernel_filter_release(&filter);
 	free(result);
 	return status;

@@ -15,7 +15,7 @@ static bool can(const struct nvml *n, void *device, unsigned link, int capabilit
 }
 
 /* False where the GPU has no link of this number. */
-static bool read_link(const struct nvml *n, void *device, unsigned number, struct kernel_link *ret)
+static bool read_kernel_link(const struct nvml *n, void *device, unsigned number, struct kernel_link *ret)
 {
 	struct nvml_pci pci;
 	int active = 0, type = NVML_REMOTE_GPU;
@@ -47,7 +47,7 @@ static bool read_gpu(const struct nvml *n, unsigned index, struct kernel_gpu_lin
 	memcpy(ret->place, (unsigned[]){ pci.domain, pci.bus, pci.device }, sizeof(ret->place));
 	if (n->nvmlDeviceGetName(device, ret->name, sizeof(ret->name)) != NVML_OK)
 		ret->name[0] = '\0';
-	while (ret->link_count < KERNEL_LINKS && read_link(n, device, ret->link_count, &ret->links[ret->link_count]))
+	while (ret->link_count < KERNEL_LINKS && read_kernel_link(n, device, ret->link_count, &ret->links[ret->link_count]))
 		ret->link_count++;
 	if (ret->link_count && n->nvmlDeviceGetFieldValues && n->nvmlDeviceGetFieldValues(device, 1, &speed) == NVML_OK &&
 	    speed.result == NVML_OK && speed.type == NVML_UNSIGNED)

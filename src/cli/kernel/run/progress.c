@@ -26,7 +26,7 @@ static void begin_line(struct progress *p, const struct kernel_progress *step)
 	p->is_half = false;
 }
 
-static void begun(struct progress *p, const struct kernel_progress *step)
+static void note_kernel_begin(struct progress *p, const struct kernel_progress *step)
 {
 	p->begun++;
 	p->passes = p->is_open ? p->passes : 0;
@@ -121,7 +121,7 @@ static void show(struct progress *p, const struct kernel_progress *step)
 	else if (step->state == KERNEL_COPIES)
 		copies(p, step);
 	else if (step->state == KERNEL_BEGUN)
-		begun(p, step);
+		note_kernel_begin(p, step);
 	else if (step->state == KERNEL_PASS)
 		passed(p, step);
 	else if (step->state == KERNEL_READ || step->state == KERNEL_TIMED)
