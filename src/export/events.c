@@ -103,7 +103,7 @@ static bool at_end(const struct event_reader *r)
 	return r->at >= report_group_count(r->t->report, r->table);
 }
 
-static int make_room(struct event_reader *r)
+static int grow_event_columns(struct event_reader *r)
 {
 	if (r->cap >= r->rows)
 		return 0;
@@ -115,11 +115,11 @@ static int make_room(struct event_reader *r)
 	return r->cap ? 0 : -ENOMEM;
 }
 
-static int read_columns(struct event_reader *r, size_t group)
+static int read_event_columns(struct event_reader *r, size_t group)
 {
 	uint8_t columns[EVENT_WIDTH];
 	size_t size = (size_t)r->rows * sizeof(*r->values);
-	int result = make_room(r);
+	int result = grow_event_columns(r);
 
 	columns_of(r->table, columns);
 	for (unsigned i = 0; result >= 0 && i < EVENT_WIDTH; i++)
@@ -173,7 +173,7 @@ int event_reader_load(struct event_reader *r)
 		r->row = 0;
 		r->rows = g->rows;
 		r->track = timeline_track(r->t, g->track);
-		result = read_columns(r, group);
+		result = read_event_columns(r, group);
 		if (result == -EBADMSG) {
 			atomic_fetch_add(&r->t->q->damaged, 1);
 			r->rows = 0;
@@ -206,7 +206,7 @@ static bool comes_before(const struct event_merge *m, uint32_t a, uint32_t b)
 	return start != other ? start > other : a < b;
 }
 
-static void sift_down(struct event_merge *m, size_t at)
+static void sift_event_heap(struct event_merge *m, size_t at)
 {
 	for (size_t child; (child = 2 * at + 1) < m->heap_count; at = child) {
 		uint32_t above = m->heap[at];
@@ -231,7 +231,7 @@ static int merge_begin(struct event_merge *m)
 		if ((r = event_reader_load(&m->readers[i])) > 0)
 			m->heap[m->heap_count++] = (uint32_t)i;
 	for (size_t i = m->heap_count / 2; i > 0; i--)
-		sift_down(m, i - 1);
+		sift_event_heap(m, i - 1);
 	return r < 0 ? r : 0;
 }
 
@@ -246,7 +246,7 @@ int event_merge_next(struct event_merge *m, struct event_reader **ret)
 		r = last->row < last->rows ? 1 : event_reader_load(last);
 		if (r == 0)
 			m->heap[0] = m->heap[--m->heap_count];
-		sift_down(m, 0);
+		sift_event_heap(m, 0);
 	}
 	*ret = r >= 0 && m->heap_count ? &m->readers[m->heap[0]] : NULL;
 	return r < 0 ? r : 0;

@@ -74,7 +74,7 @@ static int add_machine(struct export *e, struct error *err)
 }
 
 /* Where and by whom. */
-static int add_place(struct export *e, struct error *err)
+static int add_host_facts(struct export *e, struct error *err)
 {
 	char host[256] = "", text[64];
 	struct passwd *user = getpwuid(geteuid());
@@ -162,7 +162,7 @@ static int add_facts(struct export *e, const struct export_format *format, struc
 	TRY(add_names(e, err));
 	/* One that is to be handed on says nothing of who does that, either. */
 	if (!is_redacted(query_report(e->q)))
-		TRY(add_place(e, err));
+		TRY(add_host_facts(e, err));
 	if (!is_redacted(query_report(e->q)))
 		TRY(add_paths(e, err));
 	return add_parameters(e, format, err);
@@ -216,7 +216,7 @@ static int write_tables(struct export *e, const struct export_format *format, co
 	return r;
 }
 
-static int write_all(struct export *e, const struct export_format *format, const struct export_names *names, struct error *err)
+static int write_format_file(struct export *e, const struct export_format *format, const struct export_names *names, struct error *err)
 {
 	int r = format->begin(e, err);
 
@@ -258,7 +258,7 @@ static mode_t close_as_report(const char *report)
 static int write_closed(struct export *e, const struct export_format *format, const struct export_names *names, struct error *err)
 {
 	mode_t before = close_as_report(e->request->input);
-	int r = write_all(e, format, names, err);
+	int r = write_format_file(e, format, names, err);
 
 	umask(before);
 	return r;

@@ -69,17 +69,18 @@ static int content_measure(struct content *c, struct error *err)
 	return 0;
 }
 
-static bool keeps(void *context, int64_t start, int64_t end)
+static bool keeps_event(void *context, int64_t start, int64_t end)
 {
 	return export_keeps(context, start, end);
 }
 
-static int write_part(struct export *e, struct report *r, const char *path, struct content *c, struct error *err)
+static int write_html_part(struct export *e, struct report *r, const char *path, struct content *c, struct error *err)
 {
 	const struct export_times *times = &e->request->times;
-	struct report_part part = {
-		.from = times->given ? times->start : INT64_MIN, .to = times->given ? times->end : INT64_MAX, .keeps = keeps, .context = e
-	};
+	struct report_part part = { .from = times->given ? times->start : INT64_MIN,
+				    .to = times->given ? times->end : INT64_MAX,
+				    .keeps = keeps_event,
+				    .context = e };
 
 	return report_copy(r, path, 0, &part, err);
 }
@@ -136,7 +137,7 @@ static int content_open(struct export *e, struct content *c, struct error *err)
 
 	c->fd = -1;
 	if (e->request->times.given || report_is_partial(query_report(e->q))) {
-		r = content_make(e, query_report(e->q), c, write_part, err);
+		r = content_make(e, query_report(e->q), c, write_html_part, err);
 	} else {
 		c->fd = open(path, O_RDONLY | O_CLOEXEC);
 		r = c->fd < 0 ? error_set_errno(err, errno, "Cannot read %s", path) : content_measure(c, err);
@@ -178,7 +179,7 @@ static void put_note(struct export *e, const struct content *c)
 	fputs("\"", e->stream);
 }
 
-static int put_report(struct export *e, const struct content *c, struct error *err)
+static int put_html_report(struct export *e, const struct content *c, struct error *err)
 {
 	int r;
 
@@ -250,7 +251,7 @@ static void put_texts(struct export *e)
 
 static int put_data(struct export *e, struct content *c, struct error *err)
 {
-	TRY(put_report(e, c, err));
+	TRY(put_html_report(e, c, err));
 	TRY(put_answers(e, c, err));
 	return put_made(e, c, err);
 }
@@ -275,7 +276,7 @@ static int write_html(struct export *e, struct error *err)
 	return export_poll(e, "page", err);
 }
 
-static int begin(struct export *e, struct error *err)
+static int begin_html_page(struct export *e, struct error *err)
 {
 	if (!offline_page_head_size)
 		return error_set(err, ENOTSUP, "This sonde was built without its page for files of its own: install %s, and build it again",
@@ -288,6 +289,6 @@ static int begin(struct export *e, struct error *err)
 /* clang-format off */
 const struct export_format export_html = {
 	.name = "html", .streams = true, .whole = write_html,
-	.begin = begin, .end = export_stream_end, .give_up = export_stream_give_up,
+	.begin = begin_html_page, .end = export_stream_end, .give_up = export_stream_give_up,
 };
 /* clang-format on */

@@ -41,13 +41,13 @@ struct checked {
 
 #define MAX_DEPTH 128
 
-static void skip_space(struct checked *c)
+static void skip_json_space(struct checked *c)
 {
 	while (c->at < c->end && memchr(" \t\r\n", *c->at, 4))
 		c->at++;
 }
 
-static bool take(struct checked *c, const char *word)
+static bool check_json_word(struct checked *c, const char *word)
 {
 	size_t len = strlen(word);
 
@@ -66,17 +66,17 @@ static size_t take_digits(struct checked *c)
 	return (size_t)(c->at - begin);
 }
 
-static bool take_number(struct checked *c)
+static bool check_json_number(struct checked *c)
 {
-	take(c, "-");
-	if (!take(c, "0") && take_digits(c) == 0)
+	check_json_word(c, "-");
+	if (!check_json_word(c, "0") && take_digits(c) == 0)
 		return false;
-	if (take(c, ".") && take_digits(c) == 0)
+	if (check_json_word(c, ".") && take_digits(c) == 0)
 		return false;
-	if (!take(c, "e") && !take(c, "E"))
+	if (!check_json_word(c, "e") && !check_json_word(c, "E"))
 		return true;
-	if (!take(c, "+"))
-		take(c, "-");
+	if (!check_json_word(c, "+"))
+		check_json_word(c, "-");
 	return take_digits(c) > 0;
 }
 
@@ -84,7 +84,7 @@ static bool take_string(struct checked *c)
 {
 	size_t step;
 
-	if (!take(c, "\""))
+	if (!check_json_word(c, "\""))
 		return false;
 	while (c->at < c->end && *c->at != '"') {
 		if (*c->at == '\\') {
@@ -103,39 +103,39 @@ static bool take_string(struct checked *c)
 			return false;
 		c->at += step;
 	}
-	return take(c, "\"");
+	return check_json_word(c, "\"");
 }
 
-static bool take_value(struct checked *c);
+static bool check_json_value(struct checked *c);
 
 static bool take_list(struct checked *c, bool is_object)
 {
 	const char *end = is_object ? "}" : "]";
 
-	skip_space(c);
-	if (take(c, end))
+	skip_json_space(c);
+	if (check_json_word(c, end))
 		return true;
 	do {
-		skip_space(c);
+		skip_json_space(c);
 		if (is_object) {
 			if (!take_string(c))
 				return false;
-			skip_space(c);
-			if (!take(c, ":"))
+			skip_json_space(c);
+			if (!check_json_word(c, ":"))
 				return false;
 		}
-		if (!take_value(c))
+		if (!check_json_value(c))
 			return false;
-		skip_space(c);
-	} while (take(c, ","));
-	return take(c, end);
+		skip_json_space(c);
+	} while (check_json_word(c, ","));
+	return check_json_word(c, end);
 }
 
-static bool take_value(struct checked *c)
+static bool check_json_value(struct checked *c)
 {
 	bool good;
 
-	skip_space(c);
+	skip_json_space(c);
 	if (c->at == c->end || c->depth == MAX_DEPTH)
 		return false;
 	if (*c->at == '[' || *c->at == '{') {
@@ -144,15 +144,17 @@ static bool take_value(struct checked *c)
 		c->depth--;
 		return good;
 	}
-	return *c->at == '"' ? take_string(c) : take(c, "true") || take(c, "false") || take(c, "null") || take_number(c);
+	return *c->at == '"' ?
+		       take_string(c) :
+		       check_json_word(c, "true") || check_json_word(c, "false") || check_json_word(c, "null") || check_json_number(c);
 }
 
 bool json_is_valid(const char *text, size_t len)
 {
 	struct checked c = { text, text + len, 0 };
 
-	if (!take_value(&c))
+	if (!check_json_value(&c))
 		return false;
-	skip_space(&c);
+	skip_json_space(&c);
 	return c.at == c.end;
 }

@@ -7,17 +7,18 @@
 #include "export/internal.h"
 #include "export/redact/redact.h"
 
-static bool keeps(void *context, int64_t start, int64_t end)
+static bool keeps_event(void *context, int64_t start, int64_t end)
 {
 	return export_keeps(context, start, end);
 }
 
-static int copy(struct export *e, struct error *err)
+static int copy_report_part(struct export *e, struct error *err)
 {
 	const struct export_times *times = &e->request->times;
-	struct report_part part = {
-		.from = times->given ? times->start : INT64_MIN, .to = times->given ? times->end : INT64_MAX, .keeps = keeps, .context = e
-	};
+	struct report_part part = { .from = times->given ? times->start : INT64_MIN,
+				    .to = times->given ? times->end : INT64_MAX,
+				    .keeps = keeps_event,
+				    .context = e };
 	struct report *report = query_report(e->q);
 	struct redaction *redaction = NULL;
 	int r = e->request->redact ? redaction_begin(&redaction, report, &part, err) : 0;
@@ -32,29 +33,29 @@ static int copy(struct export *e, struct error *err)
 	return failed < 0 ? error_set_errno(err, -failed, "The report cannot be cleaned") : 0;
 }
 
-static int begin(struct export *e, struct error *err)
+static int begin_report_file(struct export *e, struct error *err)
 {
 	return e->shift ? error_set(err, EINVAL, "--ts-shift and --ts-normalize are not for sonde: a report has its own times") : 0;
 }
 
-static int end(struct export *e, struct error *err)
+static int end_report_file(struct export *e, struct error *err)
 {
 	(void)e;
 	(void)err;
 	return 0;
 }
 
-static void give_up(struct export *e)
+static void abandon_report_file(struct export *e)
 {
 	(void)e;
 }
 
 /* clang-format off */
 const struct export_format export_report = {
-	.name = "sonde", .whole = copy, .begin = begin, .end = end, .give_up = give_up,
+	.name = "sonde", .whole = copy_report_part, .begin = begin_report_file, .end = end_report_file, .give_up = abandon_report_file,
 };
 
 const struct export_format export_redacted = {
-	.name = "sonde", .whole = copy, .begin = begin, .end = end, .give_up = give_up,
+	.name = "sonde", .whole = copy_report_part, .begin = begin_report_file, .end = end_report_file, .give_up = abandon_report_file,
 };
 /* clang-format on */

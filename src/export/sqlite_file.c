@@ -56,7 +56,7 @@ static int open_new(sqlite3_vfs *vfs, sqlite3_filename name, sqlite3_file *file,
 	return usual->xOpen(usual, name, file, flags | SQLITE_OPEN_CREATE | SQLITE_OPEN_EXCLUSIVE, ret_flags);
 }
 
-static int attach(struct export *e, struct error *err)
+static int attach_sqlite_file(struct export *e, struct error *err)
 {
 	sqlite3_vfs *vfs = malloc(sizeof(*vfs));
 
@@ -73,10 +73,10 @@ static int attach(struct export *e, struct error *err)
 }
 
 /* The file is thrown away if anything fails: nothing is kept to undo it with. */
-static int begin(struct export *e, struct error *err)
+static int begin_sqlite_file(struct export *e, struct error *err)
 {
 	export_place_remove(e);
-	TRY(attach(e, err));
+	TRY(attach_sqlite_file(e, err));
 	return export_execute(e, err,
 			      "PRAGMA out.page_size = 65536; PRAGMA out.journal_mode = OFF; "
 			      "PRAGMA out.synchronous = OFF; PRAGMA out.locking_mode = EXCLUSIVE; "
@@ -114,7 +114,7 @@ static int copy_rows(struct export *e, const struct export_table *t, bool filled
 	return r;
 }
 
-static int write_table(struct export *e, const struct export_table *t, struct error *err)
+static int write_sqlite_table(struct export *e, const struct export_table *t, struct error *err)
 {
 	int r;
 
@@ -140,7 +140,7 @@ static void remove_vfs(struct export *e)
 	e->vfs = NULL;
 }
 
-static int end(struct export *e, struct error *err)
+static int end_sqlite_file(struct export *e, struct error *err)
 {
 	int r = export_execute(e, err, "COMMIT; DETACH out");
 
@@ -149,7 +149,7 @@ static int end(struct export *e, struct error *err)
 	return r;
 }
 
-static void give_up(struct export *e)
+static void abandon_sqlite_file(struct export *e)
 {
 	sqlite3_exec(e->db, "ROLLBACK", NULL, NULL, NULL);
 	sqlite3_exec(e->db, "DETACH out", NULL, NULL, NULL);
@@ -158,6 +158,6 @@ static void give_up(struct export *e)
 
 /* clang-format off */
 const struct export_format export_sqlite = {
-	.name = "SQLite", .begin = begin, .table = write_table, .end = end, .give_up = give_up,
+	.name = "SQLite", .begin = begin_sqlite_file, .table = write_sqlite_table, .end = end_sqlite_file, .give_up = abandon_sqlite_file,
 };
 /* clang-format on */

@@ -50,7 +50,7 @@ static const struct {
 };
 
 /* An event that overlaps an edge is kept if it ends behind the start, or starts before the end. */
-static int put_range(const struct export_times *times, const char *first, const char *last, struct buf *sql)
+static int put_overlap_condition(const struct export_times *times, const char *first, const char *last, struct buf *sql)
 {
 	return buf_printf(sql, "%s >= %lld AND %s <= %lld", times->start_overlaps ? last : first, (long long)times->start,
 			  times->end_overlaps ? first : last, (long long)times->end);
@@ -60,18 +60,19 @@ static int put_range(const struct export_times *times, const char *first, const 
 static int put_nvtx_times(const struct export_times *times, struct buf *sql)
 {
 	TRY(buf_puts(sql, " WHERE eventType NOT IN (34, 59, 60) OR ("));
-	TRY(put_range(times, "start", "coalesce(\"end\", CASE eventType WHEN 34 THEN start ELSE 9223372036854775807 END)", sql));
+	TRY(put_overlap_condition(times, "start", "coalesce(\"end\", CASE eventType WHEN 34 THEN start ELSE 9223372036854775807 END)",
+				  sql));
 	return buf_puts(sql, ")");
 }
 
 static int put_stack_times(const struct export_times *times, size_t i, struct buf *sql)
 {
 	TRY(buf_printf(sql, " WHERE id IN (SELECT %s FROM \"%s\" WHERE ", stack_tables[i].key, stack_tables[i].events));
-	TRY(put_range(times, "\"start\"", stack_tables[i].last, sql));
+	TRY(put_overlap_condition(times, "\"start\"", stack_tables[i].last, sql));
 	return buf_puts(sql, ")");
 }
 
-static int put_times(const struct export *e, const struct export_table *t, struct buf *sql)
+static int put_time_condition(const struct export *e, const struct export_table *t, struct buf *sql)
 {
 	const struct export_times *times = &e->request->times;
 	const struct export_column *first = NULL, *last = NULL;
@@ -94,10 +95,10 @@ static int put_times(const struct export *e, const struct export_table *t, struc
 	snprintf(names[0], sizeof(names[0]), "\"%s\"", first->name);
 	snprintf(names[1], sizeof(names[1]), "\"%s\"", last ? last->name : first->name);
 	TRY(buf_puts(sql, " WHERE "));
-	return put_range(times, names[0], names[1], sql);
+	return put_overlap_condition(times, names[0], names[1], sql);
 }
 
-static int put_column(const struct export *e, const struct export_column *c, bool filled, struct buf *sql)
+static int put_select_column(const struct export *e, const struct export_column *c, bool filled, struct buf *sql)
 {
 	bool fill = filled && c->not_null;
 
@@ -114,10 +115,10 @@ static int put_select(const struct export *e, const struct export_table *t, cons
 	TRY(buf_puts(sql, "SELECT "));
 	for (unsigned i = 0; i < t->column_count; i++) {
 		TRY(i ? buf_puts(sql, ", ") : 0);
-		TRY(put_column(e, &t->columns[i], filled, sql));
+		TRY(put_select_column(e, &t->columns[i], filled, sql));
 	}
 	TRY(buf_printf(sql, " FROM \"%s\"", from));
-	return put_times(e, t, sql);
+	return put_time_condition(e, t, sql);
 }
 
 int export_select_text(const struct export *e, const struct export_table *t, bool filled, struct buf *sql)
@@ -211,7 +212,7 @@ static bool patterns_match(const struct patterns *p, const char *name)
 	return false;
 }
 
-static int add_name(struct export_names *names, const char *name)
+static int add_export_name(struct export_names *names, const char *name)
 {
 	char(*grown)[64] = realloc(names->items, (names->count + 1) * sizeof(*grown));
 
@@ -222,7 +223,7 @@ static int add_name(struct export_names *names, const char *name)
 	return 0;
 }
 
-static bool has_name(const struct export_names *names, const char *name)
+static bool has_export_name(const struct export_names *names, const char *name)
 {
 	for (size_t i = 0; i < names->count; i++)
 		if (strcmp(names->items[i], name) == 0)
@@ -253,13 +254,13 @@ int export_names_load(struct export *e, struct export_names *ret, struct error *
 		while (r >= 0 && sqlite3_step(statement) == SQLITE_ROW) {
 			name = (const char *)sqlite3_column_text(statement, 0);
 			if (name && (e->request->table_count == 0 || patterns_match(&patterns, name)))
-				r = add_name(ret, name);
+				r = add_export_name(ret, name);
 		}
 		sqlite3_finalize(statement);
 		if (r < 0)
 			error_set(err, ENOMEM, "Not enough memory to list the tables");
 	}
-	if (!has_name(ret, "NVTX_EVENTS"))
+	if (!has_export_name(ret, "NVTX_EVENTS"))
 		e->imported = 0; /* nobody asked for them */
 	patterns_release(&patterns);
 	return r;

@@ -121,7 +121,7 @@ static int begin_csv(struct export *e, struct error *err)
 	return e->folder < 0 ? error_set_errno(err, -e->folder, "'%s' cannot be written", e->place.path) : 0;
 }
 
-static int write_csv(struct export *e, const struct export_table *t, sqlite3_stmt *row, int step, struct error *err)
+static int write_csv_file(struct export *e, const struct export_table *t, sqlite3_stmt *row, int step, struct error *err)
 {
 	char name[80];
 	FILE *f;
@@ -150,7 +150,7 @@ static int csv_table(struct export *e, const struct export_table *t, struct erro
 	TRY(prepare_rows(e, t, &row, err));
 	step = sqlite3_step(row);
 	if (step == SQLITE_ROW || (step == SQLITE_DONE && !e->request->only_with_rows))
-		written = write_csv(e, t, row, step, err);
+		written = write_csv_file(e, t, row, step, err);
 	r = sqlite3_finalize(row);
 	if (r != SQLITE_OK)
 		return export_sqlite_error(e, r, err);

@@ -451,7 +451,7 @@ int64_t timeline_sm_count(const struct timeline *t, const int64_t *stream)
 	return row ? row[DEVICE_SM_COUNT] : 0;
 }
 
-static int load_tables(struct timeline *t)
+static int load_timeline_tables(struct timeline *t)
 {
 	static const uint8_t tracks[] = { COLUMN_TRACK_ID,     COLUMN_TRACK_KIND,  COLUMN_TRACK_PROCESS, COLUMN_TRACK_THREAD,
 					  COLUMN_TRACK_DOMAIN, COLUMN_TRACK_DEPTH, COLUMN_TRACK_NAME };
@@ -475,7 +475,7 @@ int timeline_open(struct timeline *t, struct export *e, struct error *err)
 	int r;
 
 	*t = (struct timeline){ .e = e, .q = e->q, .report = query_report(e->q) };
-	r = load_tables(t);
+	r = load_timeline_tables(t);
 	if (r >= 0)
 		r = load_links(t);
 	if (r >= 0)

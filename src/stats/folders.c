@@ -8,7 +8,7 @@
 #include "base/macros.h"
 #include "stats/stats.h"
 
-static int add(struct stats_folders *folders, const char *name, size_t len)
+static int add_stats_folder(struct stats_folders *folders, const char *name, size_t len)
 {
 	if (len == 0 || folders->count == COUNT_OF(folders->names))
 		return 0;
@@ -23,7 +23,7 @@ static int add_list(struct stats_folders *folders, const char *list, const char 
 
 	while (r >= 0 && list && *list) {
 		len = strcspn(list, separators);
-		r = add(folders, list, len);
+		r = add_stats_folder(folders, list, len);
 		list += len + (list[len] != '\0');
 	}
 	return r;
@@ -44,7 +44,7 @@ static int add_own(struct stats_folders *folders)
 	for (size_t i = 0; r >= 0 && i < COUNT_OF(places); i++) {
 		snprintf(name, sizeof(name), "%.*s/%s", (int)(strrchr(program, '/') - program), program, places[i]);
 		if (realpath(name, resolved))
-			r = add(folders, resolved, strlen(resolved));
+			r = add_stats_folder(folders, resolved, strlen(resolved));
 	}
 	return r;
 }

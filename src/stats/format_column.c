@@ -51,7 +51,7 @@ static void append_visible(struct buf *line, const char *text, size_t len)
 	}
 }
 
-static int is_shown(const struct formatter *f, size_t column)
+static int is_column_shown(const struct formatter *f, size_t column)
 {
 	return column >= f->spec.width_count || f->spec.widths[column] != 0;
 }
@@ -98,7 +98,7 @@ static int write_cells(struct formatter *f, const struct buf *cells, const uint8
 	int first = 1;
 
 	for (size_t i = 0; i < f->column_count; i++) {
-		if (!is_shown(f, i))
+		if (!is_column_shown(f, i))
 			continue;
 		begin_cell(f, first);
 		first = 0;
@@ -113,7 +113,7 @@ static int write_rule(struct formatter *f)
 	int table = f->spec.kind == FORMAT_TABLE, first = 1;
 
 	for (size_t i = 0; i < f->column_count; i++) {
-		if (!is_shown(f, i))
+		if (!is_column_shown(f, i))
 			continue;
 		buf_puts(&f->line, table ? first ? "+-" : "-+-" : first ? " " : "  ");
 		first = 0;
@@ -133,7 +133,7 @@ static int write_heading(struct formatter *f)
 	if (f->spec.no_header)
 		return 0;
 	for (size_t i = 0; i < f->column_count; i++) {
-		if (!is_shown(f, i))
+		if (!is_column_shown(f, i))
 			continue;
 		buf_clear(&title);
 		TRY(column_title(&title, &f->columns[i], f->unit));
@@ -145,7 +145,7 @@ static int write_heading(struct formatter *f)
 	return write_rule(f);
 }
 
-static int begin(struct formatter *f)
+static int begin_column_table(struct formatter *f)
 {
 	size_t cells = FORMAT_SAMPLE_ROWS * f->column_count;
 
@@ -198,7 +198,7 @@ static int settle_width(struct formatter *f, size_t column)
 	return r;
 }
 
-static int settle(struct formatter *f)
+static int settle_column_widths(struct formatter *f)
 {
 	int r = 0;
 
@@ -224,7 +224,7 @@ static int format_cells(struct formatter *f, const struct cell *cells, struct bu
 	return r;
 }
 
-static int row(struct formatter *f, const struct cell *cells)
+static int add_column_row(struct formatter *f, const struct cell *cells)
 {
 	size_t at = f->widths_known ? 0 : f->sample_rows;
 
@@ -233,15 +233,15 @@ static int row(struct formatter *f, const struct cell *cells)
 		return write_cells(f, f->sample, f->sample_number);
 	if (++f->sample_rows < FORMAT_SAMPLE_ROWS)
 		return 0;
-	return settle(f);
+	return settle_column_widths(f);
 }
 
-static int end(struct formatter *f)
+static int end_column_table(struct formatter *f)
 {
-	TRY(f->widths_known ? 0 : settle(f));
+	TRY(f->widths_known ? 0 : settle_column_widths(f));
 	if (f->spec.kind == FORMAT_TABLE)
 		TRY(write_rule(f));
 	return 0;
 }
 
-const struct format_ops format_column_ops = { begin, row, end };
+const struct format_ops format_column_ops = { begin_column_table, add_column_row, end_column_table };

@@ -70,7 +70,7 @@ static void append_text(struct formatter *f, const char *text, size_t len)
 		buf_append(&f->line, text, len);
 }
 
-static int begin(struct formatter *f)
+static int begin_csv_table(struct formatter *f)
 {
 	CLEANUP(buf_release) struct buf title = BUF_INIT;
 
@@ -86,7 +86,7 @@ static int begin(struct formatter *f)
 }
 
 /* Numbers have nothing in them that would have to be quoted. */
-static int row(struct formatter *f, const struct cell *cells)
+static int write_csv_row(struct formatter *f, const struct cell *cells)
 {
 	for (size_t i = 0; i < f->column_count; i++) {
 		append_separator(f, i);
@@ -99,9 +99,9 @@ static int row(struct formatter *f, const struct cell *cells)
 	return buf_result(&f->line) < 0 || f->line.len >= BLOCK ? format_flush_line(f) : 0;
 }
 
-static int end(struct formatter *f)
+static int end_csv_table(struct formatter *f)
 {
 	return format_flush_line(f);
 }
 
-const struct format_ops format_csv_ops = { begin, row, end };
+const struct format_ops format_csv_ops = { begin_csv_table, write_csv_row, end_csv_table };

@@ -44,7 +44,7 @@ static void begin_page(struct formatter *f)
 	buf_puts(&f->line, "\n");
 }
 
-static int begin(struct formatter *f)
+static int begin_html_table(struct formatter *f)
 {
 	CLEANUP(buf_release) struct buf title = BUF_INIT;
 
@@ -61,7 +61,7 @@ static int begin(struct formatter *f)
 	return format_flush_line(f);
 }
 
-static int row(struct formatter *f, const struct cell *cells)
+static int write_html_row(struct formatter *f, const struct cell *cells)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	int number;
@@ -77,7 +77,7 @@ static int row(struct formatter *f, const struct cell *cells)
 	return format_flush_line(f);
 }
 
-static int end(struct formatter *f)
+static int end_html_table(struct formatter *f)
 {
 	buf_puts(&f->line, "</table>\n");
 	if (f->spec.kind == FORMAT_HDOC)
@@ -85,4 +85,4 @@ static int end(struct formatter *f)
 	return format_flush_line(f);
 }
 
-const struct format_ops format_html_ops = { begin, row, end };
+const struct format_ops format_html_ops = { begin_html_table, write_html_row, end_html_table };

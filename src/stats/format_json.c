@@ -16,13 +16,13 @@ static int append_value(struct formatter *f, size_t column, const struct cell *c
 	return json_append_text(&f->line, text.data, text.len);
 }
 
-static int begin(struct formatter *f)
+static int begin_json_table(struct formatter *f)
 {
 	buf_puts(&f->line, "[");
 	return format_flush_line(f);
 }
 
-static int row(struct formatter *f, const struct cell *cells)
+static int write_json_row(struct formatter *f, const struct cell *cells)
 {
 	CLEANUP(buf_release) struct buf title = BUF_INIT;
 
@@ -40,10 +40,10 @@ static int row(struct formatter *f, const struct cell *cells)
 	return format_flush_line(f);
 }
 
-static int end(struct formatter *f)
+static int end_json_table(struct formatter *f)
 {
 	buf_puts(&f->line, f->rows ? "\n]\n" : "]\n");
 	return format_flush_line(f);
 }
 
-const struct format_ops format_json_ops = { begin, row, end };
+const struct format_ops format_json_ops = { begin_json_table, write_json_row, end_json_table };

@@ -66,7 +66,7 @@ static int open_part(struct stats_output *o, struct error *err)
 	return r;
 }
 
-static int open_file(struct stats_output *o, const struct stats_output_place *place, struct error *err)
+static int open_output_file(struct stats_output *o, const struct stats_output_place *place, struct error *err)
 {
 	char base[3500];
 	struct stat there;
@@ -178,7 +178,7 @@ int stats_output_open(struct stats_output *ret, const struct stats_output_place 
 	}
 	if (place->target[0] == '@')
 		return open_pipe(ret, place, err);
-	return open_file(ret, place, err);
+	return open_output_file(ret, place, err);
 }
 
 int stats_output_close(struct stats_output *o, int is_whole, struct error *err)

@@ -22,7 +22,7 @@ static const struct {
 };
 
 /* Takes over the texts. */
-static int add_column(struct report_file *file, struct table_column column, char *option, int has_option, struct error *err)
+static int add_report_column(struct report_file *file, struct table_column column, char *option, int has_option, struct error *err)
 {
 	struct table_column *columns = realloc(file->columns, (file->column_count + 1) * sizeof(*columns));
 	char **options = realloc(file->column_options, (file->column_count + 1) * sizeof(*options));
@@ -60,8 +60,8 @@ static int parse_column(struct report_file *file, const char *value, struct erro
 		return error_set(err, EINVAL,
 				 "column wants 'Title = kind' with kind text, id, number, percent, "
 				 "decimal, time, average, size or rate");
-	return add_column(file, (struct table_column){ strndup(value, len), displays[i].display }, when ? strdup(when) : NULL, when != NULL,
-			  err);
+	return add_report_column(file, (struct table_column){ strndup(value, len), displays[i].display }, when ? strdup(when) : NULL,
+				 when != NULL, err);
 }
 
 /* "name help" for a flag, "name=initial help" for a value. */
@@ -101,7 +101,7 @@ static int add_alias(struct report_file *file, const char *value, struct error *
 }
 
 /* Keys that may be given once replace, help lines add up. */
-static int set_text(char **field, const char *value, struct error *err)
+static int set_report_field(char **field, const char *value, struct error *err)
 {
 	char *joined = NULL;
 
@@ -115,15 +115,15 @@ static int set_text(char **field, const char *value, struct error *err)
 static int parse_header(struct report_file *file, const char *key, const char *value, struct error *err)
 {
 	if (strcmp(key, "title") == 0)
-		return set_text(&file->title, value, err);
+		return set_report_field(&file->title, value, err);
 	if (strcmp(key, "requires") == 0)
-		return set_text(&file->requires, value, err);
+		return set_report_field(&file->requires, value, err);
 	if (strcmp(key, "skipped") == 0)
-		return set_text(&file->skipped, value, err);
+		return set_report_field(&file->skipped, value, err);
 	if (strcmp(key, "note") == 0)
-		return set_text(&file->note, value, err);
+		return set_report_field(&file->note, value, err);
 	if (strcmp(key, "help") == 0)
-		return set_text(&file->help, value, err);
+		return set_report_field(&file->help, value, err);
 	if (strcmp(key, "column") == 0)
 		return parse_column(file, value, err);
 	if (strcmp(key, "option") == 0)
@@ -138,7 +138,7 @@ static int parse_header(struct report_file *file, const char *key, const char *v
 }
 
 /* "-- key: value". Other comments are remarks. Returns 1. */
-static int parse_line(struct report_file *file, char *line, struct error *err)
+static int parse_comment_line(struct report_file *file, char *line, struct error *err)
 {
 	char *key = line + 2, *colon, *value;
 
@@ -155,7 +155,7 @@ static int parse_line(struct report_file *file, char *line, struct error *err)
 	return 1;
 }
 
-static char *name_of(const char *path)
+static char *get_report_name(const char *path)
 {
 	const char *base = path_name(path);
 	size_t len = strlen(base);
@@ -178,7 +178,7 @@ static int parse_text(struct report_file *file, char *text, struct error *err)
 		*end = '\0';
 		number++;
 		has_note = file->note != NULL;
-		r = *line ? parse_line(file, line, &inner) : 1;
+		r = *line ? parse_comment_line(file, line, &inner) : 1;
 		if (!has_note && file->note)
 			file->note_line = number;
 		line = next;
@@ -199,7 +199,7 @@ int report_file_parse(struct report_file *ret, const char *path, const char *tex
 
 	memset(ret, 0, sizeof(*ret));
 	ret->path = strdup(path);
-	ret->name = name_of(path);
+	ret->name = get_report_name(path);
 	if (!copy || !ret->path || !ret->name)
 		r = error_set(err, ENOMEM, "Not enough memory");
 	else
@@ -238,7 +238,7 @@ void report_file_release(struct report_file *file)
 	memset(file, 0, sizeof(*file));
 }
 
-static int read_text(const char *path, struct buf *text, struct error *err)
+static int read_report_text(const char *path, struct buf *text, struct error *err)
 {
 	FILE *in = fopen(path, "re");
 	char piece[4096];
@@ -257,7 +257,7 @@ static int read_text(const char *path, struct buf *text, struct error *err)
 	return r;
 }
 
-static int has_name(const struct report_files *files, const char *name)
+static int has_report_named(const struct report_files *files, const char *name)
 {
 	for (size_t i = 0; i < files->count; i++)
 		if (strcmp(files->files[i].name, name) == 0)
@@ -273,15 +273,15 @@ static int load_file(struct report_files *files, const char *folder, const char 
 	int r;
 
 	snprintf(path, sizeof(path), "%s/%s", folder, entry);
-	r = read_text(path, &text, err);
+	r = read_report_text(path, &text, err);
 	if (r >= 0)
 		r = report_file_parse(&file, path, buf_cstr(&text), err);
 	buf_release(&text);
 	if (r < 0)
 		return r;
-	grown = has_name(files, file.name) ? NULL : realloc(files->files, (files->count + 1) * sizeof(*grown));
+	grown = has_report_named(files, file.name) ? NULL : realloc(files->files, (files->count + 1) * sizeof(*grown));
 	if (!grown) {
-		r = has_name(files, file.name) ? 0 : error_set(err, ENOMEM, "Not enough memory");
+		r = has_report_named(files, file.name) ? 0 : error_set(err, ENOMEM, "Not enough memory");
 		report_file_release(&file);
 		return r;
 	}
@@ -308,7 +308,7 @@ static int load_folder(struct report_files *files, const char *folder, struct er
 	return r;
 }
 
-static int compare_names(const void *a, const void *b)
+static int compare_report_names(const void *a, const void *b)
 {
 	return strcmp(((const struct report_file *)a)->name, ((const struct report_file *)b)->name);
 }
@@ -325,7 +325,7 @@ int report_files_load(struct report_files *ret, const char *const *folders, size
 		return r;
 	}
 	if (ret->count)
-		qsort(ret->files, ret->count, sizeof(*ret->files), compare_names);
+		qsort(ret->files, ret->count, sizeof(*ret->files), compare_report_names);
 	return 0;
 }
 
@@ -375,7 +375,7 @@ int report_column_shown(const struct report_file *file, const char *asked, size_
 	return (value && len == 1 && *value == '1') == (*name != '!');
 }
 
-static int is_number(const char *text, size_t len)
+static int is_number_text(const char *text, size_t len)
 {
 	char plain[64], *end;
 
@@ -392,7 +392,7 @@ static int check_value(const struct report_file *file, const struct report_optio
 {
 	size_t len = strcspn(value, ":");
 
-	if (!is_number(option->initial, strlen(option->initial)) || is_number(value, len))
+	if (!is_number_text(option->initial, strlen(option->initial)) || is_number_text(value, len))
 		return 0;
 	return error_set(err, EINVAL, "Option %s of %s takes a number, not '%.*s'", option->name, file->name, (int)(len < 64 ? len : 64),
 			 value);

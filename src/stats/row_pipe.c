@@ -139,7 +139,7 @@ int row_pipe_add(struct row_pipe *p, const struct cell *cells)
 	return b->rows == BATCH_ROWS || b->texts.len >= BATCH_BYTES ? hand_over(p) : 0;
 }
 
-static int finish(struct row_pipe *p)
+static int finish_row_pipe(struct row_pipe *p)
 {
 	if (p->started) {
 		pthread_mutex_lock(&p->lock);
@@ -153,7 +153,7 @@ static int finish(struct row_pipe *p)
 
 int row_pipe_close(struct row_pipe *p)
 {
-	int r = finish(p);
+	int r = finish_row_pipe(p);
 
 	for (unsigned i = 0; i < 2; i++) {
 		free(p->batches[i].cells);

@@ -59,8 +59,8 @@ static int write_error(int r, struct error *err)
 	return error_set_errno(err, -r, "Cannot write the table");
 }
 
-static int write_all(sqlite3_stmt *statement, int step, struct formatter *f, struct cell *cells, const struct layout *layout,
-		     uint64_t *rows, struct error *err)
+static int write_all_rows(sqlite3_stmt *statement, int step, struct formatter *f, struct cell *cells, const struct layout *layout,
+			  uint64_t *rows, struct error *err)
 {
 	struct row_pipe *pipe;
 	int r = row_pipe_open(&pipe, f, layout->count), closed;
@@ -100,7 +100,7 @@ int stats_write_rows(sqlite3_stmt *statement, int stepped, const struct format_s
 	else if (r < 0)
 		write_error(r, err);
 	if (f) {
-		r = write_all(statement, stepped, f, cells, &layout, &rows, err);
+		r = write_all_rows(statement, stepped, f, cells, &layout, &rows, err);
 		closed = formatter_close(f);
 		if (r >= 0 && closed < 0)
 			r = write_error(closed, err);

@@ -136,7 +136,7 @@ static int sql_error(struct run *run, const struct piece *piece, const char *sql
 	return error_set(err, EINVAL, "%s line %u: %s", file->path, line, sqlite3_errmsg(query_db(run->query)));
 }
 
-static int prepare(struct run *run, const struct piece *piece, const char *sql, sqlite3_stmt **ret, struct error *err)
+static int prepare_report_query(struct run *run, const struct piece *piece, const char *sql, sqlite3_stmt **ret, struct error *err)
 {
 	if (query_prepare(run->query, sql, ret, NULL) != SQLITE_OK)
 		return sql_error(run, piece, sql, err);
@@ -214,7 +214,7 @@ static void name_with_options(const struct run *run, const struct piece *piece, 
 		snprintf(ret + len, size - (size_t)len, "%s", filters);
 }
 
-static int write_table(struct run *run, const struct piece *piece, sqlite3_stmt *statement, struct error *err)
+static int write_stats_table(struct run *run, const struct piece *piece, sqlite3_stmt *statement, struct error *err)
 {
 	char name[512];
 	struct stats_output_place place = { piece->target,        run->path, name, piece->format.kind, run->options->overwrite, run->out,
@@ -258,7 +258,7 @@ static int write_notes(struct run *run, const struct piece *piece, struct error 
 
 	if (!file->note || run->options->quiet)
 		return 0;
-	TRY(prepare(run, piece, file->note, &statement, err));
+	TRY(prepare_report_query(run, piece, file->note, &statement, err));
 	while ((step = sqlite3_step(statement)) == SQLITE_ROW) {
 		text = (const char *)sqlite3_column_text(statement, 0);
 		if (text)
@@ -283,7 +283,7 @@ static int run_piece(struct run *run, struct piece *piece, struct error *err)
 			say_skipped(run, piece);
 		return 0;
 	}
-	TRY(prepare(run, piece, piece->file->sql, &statement, err));
+	TRY(prepare_report_query(run, piece, piece->file->sql, &statement, err));
 	if ((size_t)sqlite3_column_count(statement) != piece->file->column_count) {
 		r = error_set(err, EINVAL, "%s line %u: the statement gives %d columns, %zu are declared", piece->file->path,
 			      piece->file->sql_line, sqlite3_column_count(statement), piece->file->column_count);
@@ -293,7 +293,7 @@ static int run_piece(struct run *run, struct piece *piece, struct error *err)
 	step = sqlite3_step(statement);
 	if (step == SQLITE_ROW) {
 		piece->shown = 1;
-		r = write_table(run, piece, statement, err);
+		r = write_stats_table(run, piece, statement, err);
 	} else if (step != SQLITE_DONE) {
 		r = sql_error(run, piece, piece->file->sql, err);
 	} else if (!piece->of_set) {
@@ -327,7 +327,7 @@ static void say_all_skipped(struct run *run, const struct piece *pieces, size_t 
 }
 
 /* Every format and output is checked before the first table is written. */
-static int run_all(struct run *run, struct error *err)
+static int run_asked_reports(struct run *run, struct error *err)
 {
 	size_t count = run->asked_count;
 	struct piece *pieces;
@@ -350,7 +350,7 @@ static int run_all(struct run *run, struct error *err)
 	return r;
 }
 
-static int ask(struct run *run, const struct report_file *file, const char *text, int of_set, struct error *err)
+static int ask_report(struct run *run, const struct report_file *file, const char *text, int of_set, struct error *err)
 {
 	if (!LIST_ROOM(run->asked, run->asked_count))
 		return error_set(err, ENOMEM, "Not enough memory");
@@ -370,7 +370,7 @@ static int ask_default(struct run *run, struct error *err)
 
 	for (size_t i = 0; r >= 0 && i < run->files.count; i++)
 		if (run->files.files[i].default_place)
-			r = ask(run, &run->files.files[i], run->files.files[i].name, 1, err);
+			r = ask_report(run, &run->files.files[i], run->files.files[i].name, 1, err);
 	if (r >= 0 && run->asked_count == first)
 		return report_files_find(&run->files, "", err) ? 0 : -EINVAL;
 	if (r >= 0)
@@ -392,7 +392,7 @@ static int ask_named(struct run *run, const char *text, struct error *err)
 		return r;
 	}
 	file = report_files_find(&run->files, text, err);
-	return file ? ask(run, file, text, 0, err) : -EINVAL;
+	return file ? ask_report(run, file, text, 0, err) : -EINVAL;
 }
 
 static int check_damage(struct run *run, struct error *err)
@@ -417,7 +417,7 @@ static void say_notes(struct run *run)
 		fprintf(run->remarks, "NOTE: %s: the recording was not finished; this is what had been written.\n", path_name(run->path));
 }
 
-static int open_all(struct run *run, struct error *err)
+static int open_stats_inputs(struct run *run, struct error *err)
 {
 	const struct stats_options *o = run->options;
 
@@ -438,10 +438,10 @@ static int open_all(struct run *run, struct error *err)
 int stats_run(const struct stats_options *options, const char *path, FILE *out, FILE *remarks, struct error *err)
 {
 	struct run run = { .options = options, .path = path, .out = out, .remarks = remarks, .unit = TIME_NSEC };
-	int r = open_all(&run, err);
+	int r = open_stats_inputs(&run, err);
 
 	if (r >= 0)
-		r = run_all(&run, err);
+		r = run_asked_reports(&run, err);
 	if (r >= 0)
 		r = check_damage(&run, err);
 	if (r >= 0)

@@ -140,7 +140,7 @@ static const int64_t *annotated_stream(const struct chrome *c, const struct even
 	return NULL;
 }
 
-static void put_place(struct chrome *c, const struct event_reader *r)
+static void put_pid_tid(struct chrome *c, const struct event_reader *r)
 {
 	const int64_t *stream = NULL, *thread;
 
@@ -180,11 +180,11 @@ static void put_head(struct chrome *c, const struct event_reader *r, const char 
 	event_name(r, &name);
 	kineto_kernel_name(&c->kernels, r, &name);
 	chrome_text(c, "name", name.text, name.len);
-	put_place(c, r);
+	put_pid_tid(c, r);
 	chrome_time(c, "ts", (int64_t)((uint64_t)event_value(r, EVENT_START) + (uint64_t)c->base));
 }
 
-static void put_triple(struct chrome *c, const char *key, const int64_t *launch, unsigned column)
+static void put_launch_dimensions(struct chrome *c, const char *key, const int64_t *launch, unsigned column)
 {
 	if (!((uint64_t)launch[LAUNCH_PRESENT] >> column & 1))
 		return;
@@ -211,7 +211,7 @@ static void put_per_sm(struct chrome *c, const int64_t *launch, const int64_t *s
 	json_put_real(c->out, blocks / (double)sms * ((double)block[0] * (double)block[1] * (double)block[2]) / 32);
 }
 
-static void put_launch(struct chrome *c, const struct event_reader *r, const int64_t *stream)
+static void put_kernel_launch(struct chrome *c, const struct event_reader *r, const int64_t *stream)
 {
 	const int64_t *launch = cuda_launch(c->t.q->index.cuda, event_value(r, EVENT_WHAT));
 	uint64_t present = launch ? (uint64_t)launch[LAUNCH_PRESENT] : 0;
@@ -226,8 +226,8 @@ static void put_launch(struct chrome *c, const struct event_reader *r, const int
 				     (uint64_t)launch[COLUMN_CUDA_LAUNCH_DYNAMIC_SHARED]));
 	if (stream && !event_value(r, EVENT_ARGS) && present >> COLUMN_CUDA_LAUNCH_GRID_X & 1)
 		put_per_sm(c, launch, stream);
-	put_triple(c, "grid", launch, COLUMN_CUDA_LAUNCH_GRID_X);
-	put_triple(c, "block", launch, COLUMN_CUDA_LAUNCH_BLOCK_X);
+	put_launch_dimensions(c, "grid", launch, COLUMN_CUDA_LAUNCH_GRID_X);
+	put_launch_dimensions(c, "block", launch, COLUMN_CUDA_LAUNCH_BLOCK_X);
 }
 
 static void put_transfer(struct chrome *c, const struct event_reader *r)
@@ -267,7 +267,7 @@ static void put_work(struct chrome *c, const struct event_reader *r)
 	if (event_value(r, EVENT_CORRELATION))
 		arg_number(c, "correlation", event_value(r, EVENT_CORRELATION));
 	if (r->table == TABLE_GPU_KERNEL)
-		put_launch(c, r, stream);
+		put_kernel_launch(c, r, stream);
 	if (r->has_bytes)
 		put_transfer(c, r);
 	if (r->is_work)
@@ -321,12 +321,12 @@ static void put_flow(struct chrome *c, const struct event_reader *r)
 	chrome_event_begin(c, from ? "s" : "f");
 	fputs_unlocked(",\"cat\":\"ac2g\",\"name\":\"ac2g\"", c->out);
 	chrome_number(c, "id", (int64_t)((uint64_t)at << 32 | (uint64_t)correlation));
-	put_place(c, r);
+	put_pid_tid(c, r);
 	chrome_time(c, "ts", (int64_t)((uint64_t)event_value(r, EVENT_START) + (uint64_t)c->base));
 	fputs_unlocked(from ? "}" : ",\"bp\":\"e\"}", c->out);
 }
 
-static int put_slice(struct chrome *c, const struct event_reader *r)
+static int put_complete_event(struct chrome *c, const struct event_reader *r)
 {
 	bool open = (r->table == TABLE_SLICE || r->table == TABLE_CUDA_API || r->table == TABLE_OSRT) &&
 		    (event_value(r, EVENT_FLAGS) & SLICE_OPEN);
@@ -400,7 +400,7 @@ static int put_instant(struct chrome *c, const struct event_reader *r)
 	return result;
 }
 
-static int write_table(struct chrome *c, enum table_id table, struct error *err)
+static int write_chrome_table(struct chrome *c, enum table_id table, struct error *err)
 {
 	struct event_reader r;
 	uint32_t rows = 0;
@@ -409,7 +409,7 @@ static int write_table(struct chrome *c, enum table_id table, struct error *err)
 	event_reader_init(&r, &c->t, table, NULL, 0);
 	while ((result = event_reader_load(&r)) > 0) {
 		if (export_keeps(c->e, event_value(&r, EVENT_START), event_end(&r)))
-			result = table == TABLE_INSTANT ? put_instant(c, &r) : put_slice(c, &r);
+			result = table == TABLE_INSTANT ? put_instant(c, &r) : put_complete_event(c, &r);
 		r.row++;
 		if (result >= 0 && ++rows % 4096 == 0)
 			result = export_poll(c->e, table_schema(table)->name, err);
@@ -465,7 +465,7 @@ static int write_counters(struct chrome *c, struct error *err)
 	return result == -ENOMEM ? error_set(err, ENOMEM, "Not enough memory") : result;
 }
 
-static int write_all(struct chrome *c, struct error *err)
+static int write_chrome_body(struct chrome *c, struct error *err)
 {
 	enum table_id tables[EVENT_ROW_TABLES];
 	unsigned count = event_row_tables(tables);
@@ -474,7 +474,7 @@ static int write_all(struct chrome *c, struct error *err)
 	if (r < 0)
 		return error_set(err, ENOMEM, "Not enough memory");
 	for (size_t i = 0; r >= 0 && i < count; i++)
-		r = write_table(c, tables[i], err);
+		r = write_chrome_table(c, tables[i], err);
 	if (r >= 0 && !c->imported)
 		r = chrome_ranges(c, err);
 	if (r >= 0)
@@ -485,13 +485,13 @@ static int write_all(struct chrome *c, struct error *err)
 	return export_poll(c->e, "", err);
 }
 
-static int whole(struct export *e, struct error *err)
+static int write_chrome_file(struct export *e, struct error *err)
 {
 	struct chrome c = { .e = e, .out = e->stream };
 	int r = timeline_open(&c.t, e, err);
 
 	if (r >= 0)
-		r = write_all(&c, err);
+		r = write_chrome_body(&c, err);
 	timeline_close(&c.t);
 	free(c.gpu_processes);
 	kineto_names_release(&c.kernels);
@@ -500,7 +500,7 @@ static int whole(struct export *e, struct error *err)
 
 /* clang-format off */
 const struct export_format export_chrome = {
-	.name = "Chrome", .streams = true, .whole = whole, .begin = export_stream_begin,
+	.name = "Chrome", .streams = true, .whole = write_chrome_file, .begin = export_stream_begin,
 	.end = export_stream_end, .give_up = export_stream_give_up,
 };
 /* clang-format on */

@@ -67,14 +67,14 @@ static int list_gpu_processes(struct chrome *c)
 	return 0;
 }
 
-static sqlite3_stmt *ask(struct chrome *c, const char *sql)
+static sqlite3_stmt *prepare_head_query(struct chrome *c, const char *sql)
 {
 	sqlite3_stmt *statement;
 
 	return sqlite3_prepare_v2(c->e->db, sql, -1, &statement, NULL) == SQLITE_OK ? statement : NULL;
 }
 
-static void put_column(struct chrome *c, sqlite3_stmt *row, int column)
+static void put_head_value(struct chrome *c, sqlite3_stmt *row, int column)
 {
 	const char *text;
 	size_t len;
@@ -104,13 +104,13 @@ static void put_column(struct chrome *c, sqlite3_stmt *row, int column)
 
 static void put_attributes(struct chrome *c, int64_t set)
 {
-	sqlite3_stmt *row = ask(c, ATTRIBUTES);
+	sqlite3_stmt *row = prepare_head_query(c, ATTRIBUTES);
 
 	if (row)
 		sqlite3_bind_int64(row, 1, set);
 	while (row && sqlite3_step(row) == SQLITE_ROW) {
 		chrome_key(c, (const char *)sqlite3_column_text(row, 0));
-		put_column(c, row, 1);
+		put_head_value(c, row, 1);
 	}
 	sqlite3_finalize(row);
 }
@@ -118,7 +118,7 @@ static void put_attributes(struct chrome *c, int64_t set)
 static void put_devices(struct chrome *c)
 {
 	static const char *const keys[] = { "id", "name", "totalGlobalMem", "computeMajor", "computeMinor", "numSms" };
-	sqlite3_stmt *row = ask(c, DEVICES);
+	sqlite3_stmt *row = prepare_head_query(c, DEVICES);
 	bool any = false;
 
 	fputs_unlocked(",\n\"deviceProperties\":[", c->out);
@@ -132,7 +132,7 @@ static void put_devices(struct chrome *c)
 			if (sqlite3_column_type(row, i) == SQLITE_NULL)
 				json_put_integer(c->out, sqlite3_column_int64(row, 7) - 1);
 			else
-				put_column(c, row, i);
+				put_head_value(c, row, i);
 		}
 		put_attributes(c, sqlite3_column_int64(row, 6));
 		putc_unlocked('}', c->out);
@@ -153,7 +153,7 @@ static void put_devices(struct chrome *c)
 
 static void put_rank(struct chrome *c)
 {
-	sqlite3_stmt *row = ask(c, RANKS);
+	sqlite3_stmt *row = prepare_head_query(c, RANKS);
 
 	if (row && sqlite3_step(row) == SQLITE_ROW)
 		fprintf(c->out, ",\n\"distributedInfo\":{\"rank\": %lld, \"world_size\": %lld}", (long long)sqlite3_column_int64(row, 0),
@@ -176,7 +176,7 @@ static bool is_top_level(const char *key)
 
 static void put_facts(struct chrome *c)
 {
-	sqlite3_stmt *row = ask(c, FACTS);
+	sqlite3_stmt *row = prepare_head_query(c, FACTS);
 	bool devices = false;
 	const char *key;
 
@@ -188,7 +188,7 @@ static void put_facts(struct chrome *c)
 		fputs_unlocked(",\n", c->out);
 		json_put_text(c->out, key, strlen(key));
 		putc_unlocked(':', c->out);
-		put_column(c, row, 1);
+		put_head_value(c, row, 1);
 	}
 	sqlite3_finalize(row);
 	if (!devices)
@@ -315,7 +315,7 @@ static void name_streams(struct chrome *c, bool recorded)
 /* "trace.process_labels.502.0": what an imported trace said of the places of its events. */
 static bool told_again(struct chrome *c)
 {
-	sqlite3_stmt *row = ask(c, FACTS);
+	sqlite3_stmt *row = prepare_head_query(c, FACTS);
 	char what[64], pid[64], tid[64];
 	const char *key;
 	bool any = false;
@@ -340,7 +340,7 @@ static bool told_again(struct chrome *c)
 		else
 			json_put_text(c->out, tid, strlen(tid));
 		chrome_key(c, "args");
-		put_column(c, row, 1);
+		put_head_value(c, row, 1);
 		putc_unlocked('}', c->out);
 	}
 	sqlite3_finalize(row);

@@ -6,7 +6,7 @@
 #include "query/index/cuda_index.h"
 #include "symbol/demangle.h"
 
-static const char *known_text(struct kineto_names *names, uint64_t id, const char *linkage)
+static const char *find_demangled_name(struct kineto_names *names, uint64_t id, const char *linkage)
 {
 	struct kineto_name *known = &names->known[id % KINETO_NAMES];
 
@@ -27,7 +27,7 @@ void kineto_kernel_name(struct kineto_names *names, const struct event_reader *r
 		return;
 	launch = cuda_launch(r->t->q->index.cuda, event_value(r, EVENT_WHAT));
 	linkage = launch && launch[LAUNCH_MANGLED] ? timeline_text(r->t, launch[LAUNCH_MANGLED], &len) : NULL;
-	text = linkage ? known_text(names, (uint64_t)launch[LAUNCH_MANGLED], linkage) : NULL;
+	text = linkage ? find_demangled_name(names, (uint64_t)launch[LAUNCH_MANGLED], linkage) : NULL;
 	if (text) {
 		name->text = text;
 		name->len = strlen(text);

@@ -17,7 +17,7 @@ struct ranges {
 	size_t step_count;
 };
 
-static void put_times(struct chrome *c, int64_t start, int64_t end)
+static void put_range_times(struct chrome *c, int64_t start, int64_t end)
 {
 	chrome_time(c, "ts", (int64_t)((uint64_t)start + (uint64_t)c->base));
 	chrome_time(c, "dur", (int64_t)((uint64_t)end - (uint64_t)start));
@@ -68,7 +68,7 @@ static void put_on_gpu(const struct ranges *r, const struct nvtx_range *range, c
 	}
 	chrome_number(c, "pid", chrome_gpu_pid(c, stream));
 	chrome_number(c, "tid", stream[STREAM_ID]);
-	put_times(c, work->first - MARGIN, work->last + MARGIN);
+	put_range_times(c, work->first - MARGIN, work->last + MARGIN);
 	if (domain[0] && !step) {
 		chrome_key(c, "args");
 		fputs_unlocked("{\"domain\":", c->out);
@@ -129,7 +129,7 @@ static void write_steps(const struct ranges *r)
 		put_step_name(c, step);
 		chrome_number(c, "pid", chrome_pid(c, step->process));
 		chrome_number(c, "tid", thread[THREAD_TID]);
-		put_times(c, step->start, step->end);
+		put_range_times(c, step->start, step->end);
 		putc_unlocked('}', c->out);
 	}
 }

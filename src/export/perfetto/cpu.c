@@ -175,8 +175,8 @@ static uint64_t intern_stack(struct perfetto *p, const struct stack_tree *tree, 
 	return number;
 }
 
-static void put_sample(struct perfetto *p, const struct stack_tree *tree, const struct event_reader *r, const int64_t *thread,
-		       const int64_t *process)
+static void put_cpu_sample(struct perfetto *p, const struct stack_tree *tree, const struct event_reader *r, const int64_t *thread,
+			   const int64_t *process)
 {
 	uint64_t stack = intern_stack(p, tree, event_value(r, EVENT_WHAT));
 	struct proto *s = &p->event;
@@ -206,7 +206,7 @@ int perfetto_samples(struct perfetto *p, struct error *err)
 		thread = r.track ? index_find(&p->t.q->index.threads, r.track[TRACK_THREAD]) : NULL;
 		process = thread ? index_find(&p->t.q->index.processes, thread[THREAD_PROCESS]) : NULL;
 		if (thread && export_keeps(p->e, event_value(&r, EVENT_START), event_value(&r, EVENT_START)))
-			put_sample(p, tree, &r, thread, process);
+			put_cpu_sample(p, tree, &r, thread, process);
 		r.row++;
 		result = perfetto_flush(p, "samples", err);
 	}

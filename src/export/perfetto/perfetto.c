@@ -13,7 +13,7 @@ enum { CLOCK_REALTIME_ID = 1, CLOCK_MONOTONIC_RAW_ID = 5 };
 /* Keys of tracks that others are below. */
 enum { PARENT_PROCESS = 1, PARENT_THREAD, PARENT_GPU, PARENT_CONTEXT };
 
-static void no_memory(struct perfetto *p)
+static void set_no_memory(struct perfetto *p)
 {
 	p->result = -ENOMEM;
 }
@@ -23,7 +23,7 @@ uint32_t perfetto_number(struct perfetto *p, struct idmap *map, uint64_t key, bo
 	uint32_t number = idmap_number(map, key, ret_new);
 
 	if (!number)
-		no_memory(p);
+		set_no_memory(p);
 	return number;
 }
 
@@ -64,7 +64,7 @@ void perfetto_packet(struct perfetto *p, int64_t time, unsigned field)
 	proto_end(&p->out, packet);
 	p->event.len = p->interned.len = 0;
 	if (p->out.failed || p->event.failed || p->interned.failed)
-		no_memory(p);
+		set_no_memory(p);
 }
 
 /* Half of all packets are ends: they are put together without a copy. */
@@ -108,7 +108,7 @@ static void descriptor_packet(struct perfetto *p, const struct proto *descriptor
 	proto_bytes(&p->out, PACKET_TRACK_DESCRIPTOR, descriptor->data, descriptor->len);
 	proto_end(&p->out, packet);
 	if (descriptor->failed || p->out.failed)
-		no_memory(p);
+		set_no_memory(p);
 }
 
 static uint64_t parent_uuid(struct perfetto *p, unsigned kind, uint64_t key, bool *ret_new)
@@ -295,7 +295,7 @@ static void write_places(struct perfetto *p)
 		perfetto_thread(p, threads->rows[i * threads->width + THREAD_UID]);
 }
 
-static int write_all(struct perfetto *p, struct error *err)
+static int write_perfetto_body(struct perfetto *p, struct error *err)
 {
 	write_head(p);
 	write_places(p);
@@ -306,7 +306,7 @@ static int write_all(struct perfetto *p, struct error *err)
 	return perfetto_flush(p, NULL, err);
 }
 
-static int whole(struct export *e, struct error *err)
+static int write_perfetto_file(struct export *e, struct error *err)
 {
 	struct perfetto *p = calloc(1, sizeof(*p));
 	int r;
@@ -316,7 +316,7 @@ static int whole(struct export *e, struct error *err)
 	p->e = e;
 	r = timeline_open(&p->t, e, err);
 	if (r >= 0)
-		r = write_all(p, err);
+		r = write_perfetto_body(p, err);
 	timeline_close(&p->t);
 	for (unsigned i = 0; i < INTERNED_KINDS; i++)
 		idmap_release(&p->ids[i]);
@@ -330,7 +330,7 @@ static int whole(struct export *e, struct error *err)
 
 /* clang-format off */
 const struct export_format export_perfetto = {
-	.name = "Perfetto", .streams = true, .whole = whole, .begin = export_stream_begin,
+	.name = "Perfetto", .streams = true, .whole = write_perfetto_file, .begin = export_stream_begin,
 	.end = export_stream_end, .give_up = export_stream_give_up,
 };
 /* clang-format on */

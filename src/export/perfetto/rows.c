@@ -66,34 +66,34 @@ struct row {
 	unsigned lane_count;
 };
 
-static int compare_numbers(int64_t a, int64_t b)
+static int compare_track_values(int64_t a, int64_t b)
 {
 	return a < b ? -1 : a > b;
 }
 
 /* Parts of a row are neighbours. */
-static int compare_rows(const int64_t *x, const int64_t *y)
+static int compare_track_rows(const int64_t *x, const int64_t *y)
 {
 	static const uint8_t order[] = { TRACK_PROCESS, TRACK_THREAD, TRACK_DOMAIN };
-	int r = compare_numbers(class_of(x), class_of(y));
+	int r = compare_track_values(class_of(x), class_of(y));
 
 	for (unsigned i = 0; r == 0 && i < sizeof(order); i++)
-		r = compare_numbers(x[order[i]], y[order[i]]);
+		r = compare_track_values(x[order[i]], y[order[i]]);
 	if (r == 0 && class_of(x) == ROW_GENERIC && !x[TRACK_THREAD])
-		r = compare_numbers(x[TRACK_TEXT], y[TRACK_TEXT]);
+		r = compare_track_values(x[TRACK_TEXT], y[TRACK_TEXT]);
 	return r;
 }
 
 static int compare_parts(const void *a, const void *b)
 {
 	const struct part *x = a, *y = b;
-	int r = compare_rows(x->track, y->track);
+	int r = compare_track_rows(x->track, y->track);
 
 	if (r == 0)
-		r = compare_numbers(x->track[TRACK_DEPTH], y->track[TRACK_DEPTH]);
+		r = compare_track_values(x->track[TRACK_DEPTH], y->track[TRACK_DEPTH]);
 	if (r == 0)
-		r = compare_numbers(x->track[TRACK_ID], y->track[TRACK_ID]);
-	return r ? r : compare_numbers(x->table, y->table);
+		r = compare_track_values(x->track[TRACK_ID], y->track[TRACK_ID]);
+	return r ? r : compare_track_values(x->table, y->table);
 }
 
 static uint64_t thread_or_process(struct perfetto *p, const int64_t *track)
@@ -165,7 +165,7 @@ static void close_until(struct row *row, struct lane *lane, int64_t time)
 		perfetto_end_slice(row->p, lane->track, lane->ends[lane->open - 1]);
 }
 
-static struct lane *add_lane(struct row *row)
+static struct lane *add_row_track(struct row *row)
 {
 	struct lane *added;
 
@@ -191,10 +191,10 @@ static struct lane *find_lane(struct row *row, int64_t start, int64_t end)
 		if (lane->open == 0 || (row->nests && lane->ends[lane->open - 1] >= end))
 			return lane;
 	}
-	return add_lane(row);
+	return add_row_track(row);
 }
 
-static void put_slice(struct row *row, const struct event_reader *r)
+static void put_range_event(struct row *row, const struct event_reader *r)
 {
 	int64_t start = event_value(r, EVENT_START), end = event_end(r);
 	struct lane *lane = find_lane(row, start, end);
@@ -214,7 +214,7 @@ static void put_slice(struct row *row, const struct event_reader *r)
 
 static void put_instant(struct row *row, const struct event_reader *r)
 {
-	if (row->lane_count == 0 && !add_lane(row))
+	if (row->lane_count == 0 && !add_row_track(row))
 		return;
 	perfetto_event(row->p, r, EVENT_TYPE_INSTANT, row->lanes[0].track);
 	perfetto_packet(row->p, event_value(r, EVENT_START), PACKET_TRACK_EVENT);
@@ -230,7 +230,7 @@ static int put_events(struct row *row, struct error *err)
 			if (r->table == TABLE_INSTANT)
 				put_instant(row, r);
 			else
-				put_slice(row, r);
+				put_range_event(row, r);
 		}
 		r->row++;
 		result = perfetto_flush(row->p, row->name, err);
@@ -252,7 +252,8 @@ static void release_row(struct row *row)
 	free(row->lanes);
 }
 
-static int put_row(struct perfetto *p, const struct part *parts, size_t count, const struct track_groups *groups, struct error *err)
+static int put_timeline_row(struct perfetto *p, const struct part *parts, size_t count, const struct track_groups *groups,
+			    struct error *err)
 {
 	struct row row = { .p = p, .class = class_of(parts[0].track) };
 	int r;
@@ -311,9 +312,9 @@ int perfetto_rows(struct perfetto *p, struct error *err)
 	if (r < 0)
 		error_set(err, ENOMEM, "Not enough memory");
 	for (size_t first = 0; r >= 0 && first < count; first = last) {
-		for (last = first + 1; last < count && compare_rows(parts[first].track, parts[last].track) == 0;)
+		for (last = first + 1; last < count && compare_track_rows(parts[first].track, parts[last].track) == 0;)
 			last++;
-		r = put_row(p, parts + first, last - first, groups, err);
+		r = put_timeline_row(p, parts + first, last - first, groups, err);
 	}
 	free(parts);
 	for (unsigned i = 0; i < table_count; i++)

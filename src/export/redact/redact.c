@@ -56,7 +56,7 @@ static enum text_role role_of_fact(const char *key)
 	return strcmp(key, "host") == 0 || strcasestr(key, "hostname") || strcmp(key, "EXPORT_HOST") == 0 ? TEXT_HOST : TEXT_PROSE;
 }
 
-static const char *text_of(struct redaction *x, int64_t id)
+static const char *get_report_text(struct redaction *x, int64_t id)
 {
 	const char *text = report_text(x->report, (uint64_t)id, NULL);
 
@@ -74,11 +74,11 @@ static int take_fact(void *context, const int64_t *v, uint32_t present)
 {
 	struct redaction *x = context;
 
-	if (!(present >> COLUMN_META_KEY & 1) || drops_fact(text_of(x, v[COLUMN_META_KEY])))
+	if (!(present >> COLUMN_META_KEY & 1) || drops_fact(get_report_text(x, v[COLUMN_META_KEY])))
 		return 0;
 	use_text(x, v[COLUMN_META_KEY], TEXT_KEPT);
 	if (present >> COLUMN_META_VALUE & 1)
-		use_text(x, v[COLUMN_META_VALUE], role_of_fact(text_of(x, v[COLUMN_META_KEY])));
+		use_text(x, v[COLUMN_META_VALUE], role_of_fact(get_report_text(x, v[COLUMN_META_KEY])));
 	return 0;
 }
 
@@ -208,7 +208,7 @@ static int add_folder_of(struct redaction *x, const char *path)
 static int take_private_fact(void *context, const int64_t *v, uint32_t present)
 {
 	struct redaction *x = context;
-	const char *key = text_of(x, v[COLUMN_META_KEY]), *value = text_of(x, v[COLUMN_META_VALUE]);
+	const char *key = get_report_text(x, v[COLUMN_META_KEY]), *value = get_report_text(x, v[COLUMN_META_VALUE]);
 
 	if (!(present >> COLUMN_META_VALUE & 1))
 		return 0;
@@ -232,26 +232,26 @@ static int take_words(struct redaction *x)
 
 	for (uint64_t id = 1; id < x->limit && r == 0; id++) {
 		if (x->roles[id] == TEXT_HOST)
-			r = redactor_add_host(x->redactor, text_of(x, (int64_t)id));
+			r = redactor_add_host(x->redactor, get_report_text(x, (int64_t)id));
 		else if (x->roles[id] == TEXT_PATH)
-			r = add_home(x, text_of(x, (int64_t)id));
+			r = add_home(x, get_report_text(x, (int64_t)id));
 	}
 	return r;
 }
 
-static bool keeps(void *context, int64_t start, int64_t end)
+static bool keeps_redacted_event(void *context, int64_t start, int64_t end)
 {
 	const struct redaction *x = context;
 
 	return x->by_time.keeps(x->by_time.context, start, end);
 }
 
-static bool keeps_row(void *context, enum table_id table, int64_t *values, uint32_t present)
+static bool keeps_redacted_row(void *context, enum table_id table, int64_t *values, uint32_t present)
 {
 	struct redaction *x = context;
 
 	if (table == TABLE_META)
-		return !(present >> COLUMN_META_KEY & 1) || !drops_fact(text_of(x, values[COLUMN_META_KEY]));
+		return !(present >> COLUMN_META_KEY & 1) || !drops_fact(get_report_text(x, values[COLUMN_META_KEY]));
 	return !drops_table(table);
 }
 
@@ -350,8 +350,8 @@ int redaction_begin(struct redaction **ret, struct report *r, struct report_part
 		return error_set_errno(err, -rc, "The report cannot be looked through");
 	}
 	x->by_time = *part;
-	part->keeps = keeps;
-	part->keeps_row = keeps_row;
+	part->keeps = keeps_redacted_event;
+	part->keeps_row = keeps_redacted_row;
 	part->keeps_blob = keeps_blob;
 	part->new_text = new_text;
 	part->new_blob = new_blob;

@@ -80,7 +80,7 @@ static bool is_below_own(const struct redactor *r, const char *path, size_t len)
 }
 
 /* Grows an array that goes with a map, for what was just numbered. */
-static bool number_in(struct idmap *map, uint64_t key, uint32_t **values, uint32_t *ret, bool *ret_new)
+static bool number_map_key(struct idmap *map, uint64_t key, uint32_t **values, uint32_t *ret, bool *ret_new)
 {
 	uint32_t *all;
 
@@ -104,8 +104,8 @@ static int put_last_part(struct redactor *r, const char *path, size_t len, struc
 	uint32_t number, part;
 	bool is_new, ignored;
 
-	if (!number_in(&r->paths, redact_hash(path, len), &r->path_numbers, &number, &is_new) ||
-	    !number_in(&r->last_parts, redact_hash(last, size), &r->last_counts, &part, &ignored))
+	if (!number_map_key(&r->paths, redact_hash(path, len), &r->path_numbers, &number, &is_new) ||
+	    !number_map_key(&r->last_parts, redact_hash(last, size), &r->last_counts, &part, &ignored))
 		return -ENOMEM;
 	if (is_new)
 		r->path_numbers[number] = ++r->last_counts[part];
@@ -256,7 +256,7 @@ static int put_line(struct redactor *r, struct secret_words *words, const char *
 	return put_paths(r, TEXT_LINE, buf_cstr(&plain), plain.len, ret);
 }
 
-static int put_words(struct redactor *r, const char *list, struct buf *ret)
+static int put_clean_words(struct redactor *r, const char *list, struct buf *ret)
 {
 	CLEANUP(buf_release) struct buf word = BUF_INIT, cleaned = BUF_INIT;
 	struct secret_words words = { 0 };
@@ -280,7 +280,7 @@ static int put_without_paths(struct redactor *r, enum text_role role, const char
 	case TEXT_PATH: return put_path(r, text, len, ret);
 	case TEXT_INLINED: return put_inlined(r, text, len, ret);
 	case TEXT_LINE: return put_line(r, &words, text, ret);
-	case TEXT_WORDS: return put_words(r, text, ret);
+	case TEXT_WORDS: return put_clean_words(r, text, ret);
 	case TEXT_HOST: /* which no machine has where it is so long */ return buf_append(ret, text, len <= PRIVATE_MOST ? len : 0);
 	default: return put_paths(r, role, text, len, ret);
 	}

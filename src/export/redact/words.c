@@ -147,7 +147,7 @@ static bool has_form(const char *text, size_t len, const char *form)
 	return true;
 }
 
-static uint32_t number_of(struct idmap *map, const char *text, size_t len)
+static uint32_t number_word_hash(struct idmap *map, const char *text, size_t len)
 {
 	bool ignored;
 
@@ -158,7 +158,7 @@ static size_t replace_uuid(struct private_words *w, const char *text, size_t lef
 {
 	if (!has_form(text, left, "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx"))
 		return 0;
-	buf_printf(ret, "00000000-0000-0000-0000-%012x", number_of(&w->uuids, text, UUID_LENGTH));
+	buf_printf(ret, "00000000-0000-0000-0000-%012x", number_word_hash(&w->uuids, text, UUID_LENGTH));
 	return UUID_LENGTH;
 }
 
@@ -169,7 +169,7 @@ static size_t replace_mac(struct private_words *w, const char *text, size_t left
 	if (!has_form(text, left, "xx:xx:xx:xx:xx:xx") ||
 	    (left > MAC_LENGTH && (isxdigit((unsigned char)text[MAC_LENGTH]) || text[MAC_LENGTH] == ':')))
 		return 0;
-	number = number_of(&w->machines, text, MAC_LENGTH);
+	number = number_word_hash(&w->machines, text, MAC_LENGTH);
 	buf_printf(ret, "00:00:00:%02x:%02x:%02x", number >> 16 & 0xff, number >> 8 & 0xff, number & 0xff);
 	return MAC_LENGTH;
 }
@@ -199,7 +199,7 @@ static size_t replace_address(struct private_words *w, const char *text, size_t 
 	/* Namespaces of C++ are made of the same characters. */
 	if (is_six && !isdigit((unsigned char)text[0]) && strncasecmp(text, "fe80", 4) != 0 && strncasecmp(text, "fd", 2) != 0)
 		return 0;
-	buf_printf(ret, "ip-%u", number_of(&w->addresses, address, len));
+	buf_printf(ret, "ip-%u", number_word_hash(&w->addresses, address, len));
 	return len;
 }
 

@@ -8,7 +8,7 @@
 #include "query/stacks/weights.h"
 
 /* What separates frames, and lines, does not occur in them. */
-static void put_frame(FILE *f, const char *text, size_t len)
+static void put_folded_frame(FILE *f, const char *text, size_t len)
 {
 	for (size_t i = 0; i < len; i++)
 		putc_unlocked(text[i] == ';' ? ':' : text[i] == '\n' || text[i] == '\r' ? ' ' : text[i], f);
@@ -26,7 +26,7 @@ static int put_node(struct query *q, FILE *f, const struct stack_view *view, uin
 		buf_clear(&text);
 		r = stack_view_text(q, view, stack_view_label(view, path[i]), &text);
 		putc_unlocked(';', f);
-		put_frame(f, text.data, text.len);
+		put_folded_frame(f, text.data, text.len);
 	}
 	buf_release(&text);
 	free(path);
@@ -39,13 +39,13 @@ static void put_owner(const struct timeline *t, FILE *f, int64_t thread)
 	char text[160];
 
 	place_text(t, false, row ? row[THREAD_PROCESS] : 0, text, sizeof(text));
-	put_frame(f, text, strlen(text));
+	put_folded_frame(f, text, strlen(text));
 	place_text(t, true, thread, text, sizeof(text));
 	putc_unlocked(';', f);
-	put_frame(f, text, strlen(text));
+	put_folded_frame(f, text, strlen(text));
 }
 
-static int compare_rows(const void *a, const void *b)
+static int compare_folded_stacks(const void *a, const void *b)
 {
 	const struct stack_weight *x = a, *y = b;
 
@@ -87,7 +87,7 @@ static int join_threads(const struct timeline *t, struct stack_weights *w)
 	for (size_t i = 0; r >= 0 && i < w->count; i++)
 		w->rows[i].owner = joined[w->rows[i].owner];
 	if (r >= 0 && w->count)
-		qsort(w->rows, w->count, sizeof(*w->rows), compare_rows);
+		qsort(w->rows, w->count, sizeof(*w->rows), compare_folded_stacks);
 	idmap_release(&names);
 	free(first);
 	free(joined);
@@ -163,7 +163,7 @@ static int put_gpu(struct timeline *t, struct error *err)
 		for (at = node, depth = 0; at; at = w.nodes[at].parent)
 			path[depth++] = w.nodes[at].name;
 		while (depth > 0) {
-			put_frame(f, w.texts[path[depth - 1] - 1], strlen(w.texts[path[depth - 1] - 1]));
+			put_folded_frame(f, w.texts[path[depth - 1] - 1], strlen(w.texts[path[depth - 1] - 1]));
 			if (--depth)
 				putc_unlocked(';', f);
 		}
@@ -202,7 +202,7 @@ static int put_all(struct timeline *t, struct error *err)
 	return error_set(err, ENODATA, "%s has no %s", t->e->request->input, missing);
 }
 
-static int whole(struct export *e, struct error *err)
+static int write_folded_file(struct export *e, struct error *err)
 {
 	struct timeline t;
 	int r = timeline_open(&t, e, err);
@@ -215,7 +215,7 @@ static int whole(struct export *e, struct error *err)
 
 /* clang-format off */
 const struct export_format export_folded = {
-	.name = "Folded", .streams = true, .whole = whole, .begin = export_stream_begin,
+	.name = "Folded", .streams = true, .whole = write_folded_file, .begin = export_stream_begin,
 	.end = export_stream_end, .give_up = export_stream_give_up,
 };
 /* clang-format on */

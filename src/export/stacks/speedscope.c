@@ -28,7 +28,7 @@ static void profile_begin(struct speedscope *s, const char *type, const char *na
 	s->any_profile = true;
 }
 
-static void put_number(struct speedscope *s, bool *any, uint64_t value)
+static void put_list_number(struct speedscope *s, bool *any, uint64_t value)
 {
 	if (*any)
 		putc_unlocked(',', s->out);
@@ -47,7 +47,7 @@ static void put_stack(struct speedscope *s, int64_t stack)
 	for (; at && depth < STACK_MAX_DEPTH; at = s->tree->parents[at])
 		path[depth++] = s->tree->code[s->tree->frames[at]].function;
 	while (depth > 0)
-		put_number(s, &any, path[--depth]);
+		put_list_number(s, &any, path[--depth]);
 	putc_unlocked(']', s->out);
 }
 
@@ -70,7 +70,7 @@ static int put_samples(struct speedscope *s, const struct track_groups *groups, 
 				put_stack(s, next);
 				any = true;
 			} else if (next != stack && stack >= 0) {
-				put_number(s, &any, held);
+				put_list_number(s, &any, held);
 				held = 0;
 			}
 			stack = next;
@@ -80,7 +80,7 @@ static int put_samples(struct speedscope *s, const struct track_groups *groups, 
 		r.row++;
 	}
 	if (weights && stack >= 0)
-		put_number(s, &any, held);
+		put_list_number(s, &any, held);
 	event_reader_release(&r);
 	return result;
 }
@@ -147,7 +147,7 @@ static void put_path(struct speedscope *s, uint32_t node, uint32_t *path)
 		path[depth++] = s->work.nodes[node].name;
 	putc_unlocked('[', s->out);
 	while (depth > 0)
-		put_number(s, &any, s->functions + path[--depth] - 1);
+		put_list_number(s, &any, s->functions + path[--depth] - 1);
 	putc_unlocked(']', s->out);
 }
 
@@ -177,7 +177,7 @@ static int put_gpu(struct speedscope *s, struct error *err)
 	fputs_unlocked("],\"weights\":[", s->out);
 	for (uint32_t n = 1; n < s->work.node_count; n++)
 		if (s->work.nodes[n].count)
-			put_number(s, &any, s->work.nodes[n].ns);
+			put_list_number(s, &any, s->work.nodes[n].ns);
 	fprintf(s->out, "],\"startValue\":0,\"endValue\":%llu}", (unsigned long long)sum);
 	free(path);
 	return export_poll(s->t.e, "GPU work", err);
@@ -207,7 +207,7 @@ static void close_slices(struct speedscope *s, struct open_slices *open, int64_t
 		put_edge(s, open, 'C', open->list[open->count - 1].frame, open->list[open->count - 1].end);
 }
 
-static int put_range(struct speedscope *s, struct open_slices *open, const struct event_reader *r)
+static int put_speedscope_range(struct speedscope *s, struct open_slices *open, const struct event_reader *r)
 {
 	int64_t start = event_value(r, EVENT_START), end = event_end(r);
 	struct event_name name;
@@ -243,7 +243,7 @@ static int put_evented(struct speedscope *s, struct event_merge *events, const c
 		if (export_keeps(s->t.e, event_value(r, EVENT_START), event_end(r))) {
 			first = first == INT64_MAX ? event_value(r, EVENT_START) : first;
 			last = event_end(r) > last ? event_end(r) : last;
-			result = put_range(s, open, r);
+			result = put_speedscope_range(s, open, r);
 		}
 		r->row++;
 	}
@@ -260,7 +260,8 @@ static const int64_t *track_at(const struct speedscope *s, size_t i)
 }
 
 /* The tracks of one thread (and domain) lie on top of each other: each knows the next of its row. */
-static int put_row(struct speedscope *s, const struct track_groups *groups, uint32_t first, const uint32_t *next, struct error *err)
+static int put_thread_ranges(struct speedscope *s, const struct track_groups *groups, uint32_t first, const uint32_t *next,
+			     struct error *err)
 {
 	const int64_t *track = track_at(s, first);
 	const char *domain = timeline_domain_name(&s->t, track[TRACK_DOMAIN]);
@@ -305,7 +306,7 @@ static int find_rows(struct speedscope *s, const struct track_groups *groups, ui
 	return r;
 }
 
-static int put_ranges(struct speedscope *s, struct error *err)
+static int put_all_ranges(struct speedscope *s, struct error *err)
 {
 	size_t count = s->t.tracks.count;
 	uint32_t *next = count < UINT32_MAX ? calloc(3 * count + 1, sizeof(*next)) : NULL, rows = 0;
@@ -317,7 +318,7 @@ static int put_ranges(struct speedscope *s, struct error *err)
 	if (r < 0)
 		error_set(err, ENOMEM, "Not enough memory");
 	for (uint32_t i = 0; r >= 0 && i < rows; i++)
-		r = put_row(s, &groups, next[count + i], next, err);
+		r = put_thread_ranges(s, &groups, next[count + i], next, err);
 	track_groups_release(&groups);
 	free(next);
 	return r;
@@ -377,7 +378,7 @@ static int put_all(struct speedscope *s, struct error *err)
 	if (stacks != EXPORT_STACKS_CPU)
 		TRY(put_gpu(s, err));
 	if (stacks != EXPORT_STACKS_CPU)
-		TRY(put_ranges(s, err));
+		TRY(put_all_ranges(s, err));
 	if (!s->any_profile)
 		return say_nothing(s, stacks, err);
 	if (put_frames(s) < 0)
@@ -385,7 +386,7 @@ static int put_all(struct speedscope *s, struct error *err)
 	return export_poll(s->t.e, "frames", err);
 }
 
-static int whole(struct export *e, struct error *err)
+static int write_speedscope_file(struct export *e, struct error *err)
 {
 	struct speedscope s = { .out = e->stream };
 	int r = timeline_open(&s.t, e, err);
@@ -400,7 +401,7 @@ static int whole(struct export *e, struct error *err)
 
 /* clang-format off */
 const struct export_format export_speedscope = {
-	.name = "speedscope", .streams = true, .whole = whole, .begin = export_stream_begin,
+	.name = "speedscope", .streams = true, .whole = write_speedscope_file, .begin = export_stream_begin,
 	.end = export_stream_end, .give_up = export_stream_give_up,
 };
 /* clang-format on */

@@ -284,7 +284,7 @@ static int read_calls(struct work_stacks *w, struct error *err)
 	return r;
 }
 
-static int add_work(struct work_stacks *w, const struct event_reader *r)
+static int add_gpu_work_stack(struct work_stacks *w, const struct event_reader *r)
 {
 	int64_t start = event_value(r, EVENT_START), end = event_end(r);
 	struct event_name name;
@@ -313,7 +313,7 @@ static int read_work(struct work_stacks *w, enum table_id table, struct error *e
 
 	event_reader_init(&r, w->t, table, NULL, 0);
 	while ((result = event_reader_load(&r)) > 0) {
-		result = add_work(w, &r);
+		result = add_gpu_work_stack(w, &r);
 		r.row++;
 		if (result >= 0 && ++rows % 65536 == 0)
 			result = export_poll(w->t->e, "GPU work", err);

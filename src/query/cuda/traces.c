@@ -116,7 +116,7 @@ struct trace_cursor {
 
 /* The value of a row; 0 when it is null. What a launch says is not made a vector of: there are many columns of it and few
  * launches. */
-static int value_of(const struct merged_row *at, int column, int64_t *ret)
+static int get_trace_value(const struct merged_row *at, int column, int64_t *ret)
 {
 	struct scan *s = at->scan;
 	const struct mapped_cell *cell = mapped_cell(s->table, s->source, (unsigned)column);
@@ -145,7 +145,7 @@ static int append_name(struct trace_cursor *c, const struct merged_row *at, int 
 	int64_t id;
 	size_t len;
 
-	text = value_of(at, column, &id) ? query_text(c->q, id, &len) : NULL;
+	text = get_trace_value(at, column, &id) ? query_text(c->q, id, &len) : NULL;
 	return text ? buf_append(to, text, len) : 0;
 }
 
@@ -154,7 +154,7 @@ static int append_range(struct trace_cursor *c, const struct merged_row *at, str
 {
 	int64_t id;
 
-	if (!c->with_nvtx || !value_of(at, c->nvtx_column, &id))
+	if (!c->with_nvtx || !get_trace_value(at, c->nvtx_column, &id))
 		return 0;
 	TRY(append_name(c, at, c->domain_column, to));
 	TRY(buf_append(to, ":", 1));
@@ -169,14 +169,14 @@ static const char *shown_name(struct trace_cursor *c, const struct merged_row *a
 	const char *text;
 
 	if (c->kind_column >= 0)
-		value_of(at, c->kind_column, &kind);
+		get_trace_value(at, c->kind_column, &kind);
 	if (kind != OP_KERNEL) {
-		value_of(at, c->copy_column, &copy);
+		get_trace_value(at, c->copy_column, &copy);
 		text = cuda_op_label(kind, copy);
 		*ret_len = text ? strlen(text) : 0;
 		return text;
 	}
-	text = value_of(at, c->name_column, &id) ? query_text(c->q, id, ret_len) : NULL;
+	text = get_trace_value(at, c->name_column, &id) ? query_text(c->q, id, ret_len) : NULL;
 	if (!text) {
 		text = "[Unknown]";
 		*ret_len = strlen(text);
@@ -206,7 +206,7 @@ static int compare_texts(const char *a, size_t a_len, const char *b, size_t b_le
 static int compare_values(const struct merged_row *a, const struct merged_row *b, int column)
 {
 	int64_t x = 0, y = 0;
-	int has_x = value_of(a, column, &x), has_y = value_of(b, column, &y);
+	int has_x = get_trace_value(a, column, &x), has_y = get_trace_value(b, column, &y);
 
 	if (has_x != has_y)
 		return has_x - has_y;
@@ -242,7 +242,7 @@ static int compare_kernels(const void *a, const void *b, void *context)
 	return r ? r : compare_shown(c, a, b);
 }
 
-static int compare_calls(const void *a, const void *b, void *context)
+static int compare_call_ends(const void *a, const void *b, void *context)
 {
 	const struct trace_cursor *c = context;
 	int r = compare_values(b, a, c->end_column);
@@ -252,12 +252,12 @@ static int compare_calls(const void *a, const void *b, void *context)
 
 static const struct trace_kind kinds[] = {
 	{ "cuda_gpu_trace", "cuda_gpu_ops", gpu_columns, COUNT_OF(gpu_columns), 2, NULL, compare_work },
-	{ "cuda_api_trace", "CUPTI_ACTIVITY_KIND_RUNTIME", api_columns, COUNT_OF(api_columns), 0, NULL, compare_calls },
+	{ "cuda_api_trace", "CUPTI_ACTIVITY_KIND_RUNTIME", api_columns, COUNT_OF(api_columns), 0, NULL, compare_call_ends },
 	{ "cuda_kern_exec_trace", "cuda_kernel_exec", exec_columns, COUNT_OF(exec_columns), 2, "apiStart", compare_kernels },
 };
 
 /* By what it is called in SQL. */
-static const struct trace_kind *kind_of(const char *name)
+static const struct trace_kind *find_trace_kind(const char *name)
 {
 	size_t i = 0;
 
@@ -268,7 +268,7 @@ static const struct trace_kind *kind_of(const char *name)
 
 static int trace_connect(sqlite3 *db, void *aux, int argc, const char *const *argv, sqlite3_vtab **ret, char **error)
 {
-	const struct trace_kind *kind = kind_of(argv[0]);
+	const struct trace_kind *kind = find_trace_kind(argv[0]);
 	struct buf sql = BUF_INIT;
 	struct trace_vtab *v;
 	int r = buf_puts(&sql, "CREATE TABLE x(");
@@ -320,7 +320,7 @@ static int trace_open(sqlite3_vtab *base, sqlite3_vtab_cursor **ret)
 	return SQLITE_OK;
 }
 
-static void forget(struct trace_cursor *c)
+static void clear_trace_cursor(struct trace_cursor *c)
 {
 	row_merge_free(c->merge);
 	c->merge = NULL;
@@ -335,14 +335,14 @@ static int trace_close(sqlite3_vtab_cursor *base)
 {
 	struct trace_cursor *c = (struct trace_cursor *)base;
 
-	forget(c);
+	clear_trace_cursor(c);
 	buf_release(&c->shown);
 	buf_release(&c->other);
 	free(c);
 	return SQLITE_OK;
 }
 
-static int step(struct trace_cursor *c)
+static int step_trace(struct trace_cursor *c)
 {
 	int r = row_merge_next(c->merge, &c->at);
 
@@ -373,7 +373,7 @@ static int trace_filter(sqlite3_vtab_cursor *base, int plan, const char *text, i
 	struct row_merge_request request = { .table = c->v->table, .compare = c->v->kind->compare, .context = c };
 	int r;
 
-	forget(c);
+	clear_trace_cursor(c);
 	r = take_arguments(c, plan, argc, argv);
 	if (r != SQLITE_OK)
 		return r;
@@ -382,12 +382,12 @@ static int trace_filter(sqlite3_vtab_cursor *base, int plan, const char *text, i
 		request.conditions[request.condition_count++] = (struct condition){ (uint8_t)c->kind_column, COMPARE_LE, OP_GRAPH };
 	if (row_merge_open(&c->merge, c->q, &request) < 0)
 		return SQLITE_NOMEM;
-	return step(c);
+	return step_trace(c);
 }
 
 static int trace_next(sqlite3_vtab_cursor *base)
 {
-	return step((struct trace_cursor *)base);
+	return step_trace((struct trace_cursor *)base);
 }
 
 static int trace_eof(sqlite3_vtab_cursor *base)
@@ -411,7 +411,7 @@ static int make_device(struct trace_cursor *c, struct device_label *ret)
 	return buf_printf(&ret->text, "(%lld)", (long long)ret->device);
 }
 
-static const struct buf *device_of(struct trace_cursor *c, int64_t device)
+static const struct buf *get_device_label(struct trace_cursor *c, int64_t device)
 {
 	struct device_label made = { c->at.scan->track ? c->at.scan->track[TRACK_PROCESS] : 0, device, BUF_INIT };
 
@@ -494,7 +494,7 @@ static int result_shape(sqlite3_context *context, struct trace_cursor *c, int co
 
 	buf_clear(text);
 	for (int i = 0; r >= 0 && i < 3; i++) {
-		if (!value_of(&c->at, column + i, &number))
+		if (!get_trace_value(&c->at, column + i, &number))
 			number = 0;
 		r = append_padded(text, number, i > 0);
 	}
@@ -507,7 +507,7 @@ static int result_made(sqlite3_context *context, struct trace_cursor *c, int col
 	case MADE_THROUGHPUT: result_throughput(context, &c->at, value); break;
 	case MADE_SOURCE:
 	case MADE_TARGET: sqlite3_result_text(context, cuda_memory_label(value), -1, SQLITE_STATIC); break;
-	case MADE_DEVICE: return result_copied(context, device_of(c, value));
+	case MADE_DEVICE: return result_copied(context, get_device_label(c, value));
 	case MADE_GREEN:
 		if (value)
 			sqlite3_result_int64(context, value);
@@ -530,7 +530,7 @@ static int trace_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int
 		return result_shown(context, c);
 	if (shown->made == MADE_GRID || shown->made == MADE_BLOCK)
 		return result_shape(context, c, c->v->from[column]);
-	if (shown->made == MADE_ARGUMENT || !value_of(&c->at, c->v->from[column], &value))
+	if (shown->made == MADE_ARGUMENT || !get_trace_value(&c->at, c->v->from[column], &value))
 		return SQLITE_OK; /* null */
 	if (shown->made != MADE_NOT)
 		return result_made(context, c, column, value);

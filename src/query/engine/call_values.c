@@ -109,7 +109,7 @@ static int range_value(const struct look_up *l, enum call_value value, uint32_t 
 	return *ret != 0;
 }
 
-static int load_column(struct scan *s, unsigned column, const int64_t **ret)
+static int load_raw_column(struct scan *s, unsigned column, const int64_t **ret)
 {
 	struct scan_column *raw;
 	int r = scan_raw(s, column, &raw);
@@ -119,29 +119,29 @@ static int load_column(struct scan *s, unsigned column, const int64_t **ret)
 	return r;
 }
 
-static int prepare(struct look_up *l)
+static int prepare_call_lookup(struct look_up *l)
 {
 	enum call_value value = (enum call_value)l->cell->other;
 	struct scan *s = l->s;
-	int r = load_column(s, l->cell->column, &l->correlations);
+	int r = load_raw_column(s, l->cell->column, &l->correlations);
 
 	if (r >= 0)
 		r = cuda_calls_of(s->q, parts_of(value), &l->calls);
 	if (r >= 0 && value >= CALL_NVTX_NAME)
 		r = nvtx_ranges_of(s->q, &l->ranges);
 	if (r >= 0 && value >= CALL_QUEUE_START && value <= CALL_TOTAL_DURATION) {
-		r = load_column(s, 0, &l->starts);
+		r = load_raw_column(s, 0, &l->starts);
 		if (r >= 0)
-			r = load_column(s, 1, &l->ends);
+			r = load_raw_column(s, 1, &l->ends);
 	}
 	if (r >= 0 && value >= CALL_NVTX_NAME && l->cell->constant != CALL_NO_NODE)
-		r = load_column(s, (unsigned)l->cell->constant, &l->nodes);
+		r = load_raw_column(s, (unsigned)l->cell->constant, &l->nodes);
 	if (r >= 0)
 		l->process = cuda_calls_process(l->calls, l->process_uid);
 	return r;
 }
 
-static enum vector_kind kind_of(enum call_value value)
+static enum vector_kind get_call_value_kind(enum call_value value)
 {
 	return value == CALL_NAME || value == CALL_THREAD_NAME || value == CALL_NVTX_NAME || value == CALL_NVTX_DOMAIN ? VECTOR_STRING :
 															 VECTOR_NUMBER;
@@ -152,10 +152,10 @@ int call_vector(struct scan *s, const struct mapped_cell *cell, struct scan_vect
 	enum call_value value = (enum call_value)cell->other;
 	struct look_up l = { .s = s, .cell = cell, .process_uid = s->track ? s->track[TRACK_PROCESS] : 0, .thread = -1 };
 
-	TRY(prepare(&l));
+	TRY(prepare_call_lookup(&l));
 	TRY(scan_grow(v, s->rows));
 	for (uint32_t i = 0; i < s->rows; i++)
 		v->nulls[i] = value < CALL_NVTX_NAME ? !call_value(&l, value, i, &v->values[i]) : !range_value(&l, value, i, &v->values[i]);
-	v->vector = (struct vector){ kind_of(value), 0, v->values, memchr(v->nulls, 1, s->rows) ? v->nulls : NULL };
+	v->vector = (struct vector){ get_call_value_kind(value), 0, v->values, memchr(v->nulls, 1, s->rows) ? v->nulls : NULL };
 	return 0;
 }

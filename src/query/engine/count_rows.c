@@ -12,7 +12,7 @@ struct count_statement {
 	char table[64];
 };
 
-static const char *skip_space(const char *at)
+static const char *skip_sql_space(const char *at)
 {
 	while (isspace((unsigned char)*at))
 		at++;
@@ -24,7 +24,7 @@ static const char *skip_word(const char *at, const char *word)
 {
 	size_t len = strlen(word);
 
-	at = skip_space(at);
+	at = skip_sql_space(at);
 	return sqlite3_strnicmp(at, word, (int)len) == 0 ? at + len : NULL;
 }
 
@@ -44,20 +44,20 @@ static int read_statement(const char *text, const char *end, struct count_statem
 
 	if (!at || !isspace((unsigned char)*at))
 		return 0;
-	ret->heading = skip_space(at);
+	ret->heading = skip_sql_space(at);
 	behind = skip_words(at, counting, 4);
 	at = behind ? skip_word(behind, "FROM") : NULL;
 	if (!at || !isspace((unsigned char)*at))
 		return 0;
 	ret->heading_len = (int)(behind - ret->heading);
-	at = skip_space(at);
+	at = skip_sql_space(at);
 	for (len = 0; isalnum((unsigned char)at[len]) || at[len] == '_'; len++)
 		;
 	if (len == 0 || len >= sizeof(ret->table))
 		return 0;
 	memcpy(ret->table, at, len);
 	ret->table[len] = '\0';
-	at = skip_space(at + len);
+	at = skip_sql_space(at + len);
 	return at == end || (*at == ';' && at + 1 == end);
 }
 

@@ -42,7 +42,7 @@ static int is_sorted(const struct column_lookup *l)
 	return 1;
 }
 
-static int add_group(struct column_lookup *l, struct scan *s, uint32_t piece, size_t *cap)
+static int add_lookup_group(struct column_lookup *l, struct scan *s, uint32_t piece, size_t *cap)
 {
 	const struct vector *v;
 
@@ -55,7 +55,7 @@ static int add_group(struct column_lookup *l, struct scan *s, uint32_t piece, si
 	return 0;
 }
 
-static int fill(struct column_lookup *l, struct query *q)
+static int fill_lookup(struct column_lookup *l, struct query *q)
 {
 	struct scan s;
 	unsigned source;
@@ -66,7 +66,7 @@ static int fill(struct column_lookup *l, struct query *q)
 	for (uint32_t piece = 0; r != -ENOMEM && mapped_piece(q, l->table, piece, &source, &group); piece++) {
 		r = scan_enter(&s, source, group);
 		if (r > 0)
-			r = add_group(l, &s, piece, &cap);
+			r = add_lookup_group(l, &s, piece, &cap);
 		if (r == -EBADMSG)
 			atomic_fetch_add(&q->damaged, 1);
 	}
@@ -90,7 +90,7 @@ int lookup_of(struct query *q, const struct mapped_table *table, unsigned column
 		return -ENOMEM;
 	l->table = table;
 	l->column = column;
-	if (fill(l, q) < 0) {
+	if (fill_lookup(l, q) < 0) {
 		lookups_free(l);
 		return -ENOMEM;
 	}

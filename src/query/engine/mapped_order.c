@@ -43,7 +43,7 @@ struct ordered_rows {
 	int begun;
 };
 
-static int64_t key_of(const struct row_order *order, int64_t time)
+static int64_t get_order_key(const struct row_order *order, int64_t time)
 {
 	return order->descending ? ~time : time;
 }
@@ -82,7 +82,7 @@ static int take_terms(const struct mapped_table *table, const struct mapped_sour
 	return 1;
 }
 
-static int compare_pieces(const void *a, const void *b)
+static int compare_ordered_groups(const void *a, const void *b)
 {
 	const struct piece *x = a, *y = b;
 
@@ -99,7 +99,7 @@ static int is_same_lane(const struct piece *a, const struct piece *b)
 }
 
 /* The groups of all sources that the probe lets through, track by track. */
-static int list_pieces(struct scan *probe, struct piece **ret, size_t *ret_count)
+static int list_ordered_groups(struct scan *probe, struct piece **ret, size_t *ret_count)
 {
 	size_t count = 0, all = 0;
 
@@ -115,7 +115,7 @@ static int list_pieces(struct scan *probe, struct piece **ret, size_t *ret_count
 			if (scan_may_enter(probe, i, g) > 0)
 				(*ret)[count++] = (struct piece){ i, report_group(probe->q->report, table, g)->track, g };
 	}
-	sort_items(*ret, count, sizeof(**ret), compare_pieces);
+	sort_items(*ret, count, sizeof(**ret), compare_ordered_groups);
 	*ret_count = count;
 	return 0;
 }
@@ -126,7 +126,7 @@ static int can_merge(struct scan *probe)
 	const struct report_group *last = NULL, *group;
 	struct piece *pieces;
 	size_t count, lanes = 0;
-	int can = list_pieces(probe, &pieces, &count) >= 0;
+	int can = list_ordered_groups(probe, &pieces, &count) >= 0;
 
 	for (size_t i = 0; can && i < count; i++) {
 		group = report_group(probe->q->report, probe->table->sources[pieces[i].source].table, pieces[i].group);
@@ -209,8 +209,9 @@ static void bound_key(const struct ordered_rows *rows, struct lane *lane)
 	const struct report_group *group = report_group(rows->probe->q->report, rows->probe->table->sources[p->source].table, p->group);
 
 	lane->ready = 0;
-	lane->place.key = rows->order.time_column < 0 ? 0 :
-							key_of(&rows->order, rows->order.descending ? group->time_max : group->time_min);
+	lane->place.key = rows->order.time_column < 0 ?
+				  0 :
+				  get_order_key(&rows->order, rows->order.descending ? group->time_max : group->time_min);
 }
 
 /* The values of the order's columns in a lane: null is the least. */
@@ -286,7 +287,7 @@ static int open_rows(struct ordered_rows **ret, struct scan *probe, const struct
 		return -ENOMEM;
 	rows->probe = probe;
 	rows->order = *order;
-	if (list_pieces(probe, &rows->pieces, &count) < 0) {
+	if (list_ordered_groups(probe, &rows->pieces, &count) < 0) {
 		free(rows);
 		return -ENOMEM;
 	}
@@ -329,7 +330,7 @@ void ordered_rows_free(struct ordered_rows *rows)
 }
 
 /* Reads the lane's next group. 1, or 0 where it shows no row. */
-static int enter(struct ordered_rows *rows, struct lane *lane)
+static int enter_next_group(struct ordered_rows *rows, struct lane *lane)
 {
 	const struct piece *p = front(rows, lane);
 	struct scan_column *ignored;
@@ -359,7 +360,7 @@ static int enter(struct ordered_rows *rows, struct lane *lane)
 }
 
 /* Goes to the next row that counts in the lane's group; 0 when there is none. */
-static int step(const struct ordered_rows *rows, struct lane *lane)
+static int step_ordered_row(const struct ordered_rows *rows, struct lane *lane)
 {
 	struct scan *s = lane->scan;
 
@@ -371,7 +372,7 @@ static int step(const struct ordered_rows *rows, struct lane *lane)
 			break;
 	}
 	if (rows->order.time_column >= 0)
-		lane->place.key = key_of(&rows->order, s->raw[lane->time_column].values[lane->row]);
+		lane->place.key = get_order_key(&rows->order, s->raw[lane->time_column].values[lane->row]);
 	lane->ready = 1;
 	return 1;
 }
@@ -381,7 +382,7 @@ static int advance(struct ordered_rows *rows, struct lane *lane)
 {
 	int r;
 
-	if (lane->ready && step(rows, lane))
+	if (lane->ready && step_ordered_row(rows, lane))
 		return 0;
 	if (lane->ready) {
 		lane->ready = 0;
@@ -391,10 +392,10 @@ static int advance(struct ordered_rows *rows, struct lane *lane)
 		}
 	} else {
 		while (lane->count) {
-			r = enter(rows, lane);
+			r = enter_next_group(rows, lane);
 			if (r < 0)
 				return r;
-			if (r > 0 && step(rows, lane))
+			if (r > 0 && step_ordered_row(rows, lane))
 				return 0;
 		}
 	}

@@ -291,7 +291,7 @@ static int mapped_disconnect(sqlite3_vtab *base)
 }
 
 /* A text that is in the report, or made by the reader once. */
-static const struct known_text *known_text(struct mapped_cursor *c, int64_t id)
+static const struct known_text *get_known_text(struct mapped_cursor *c, int64_t id)
 {
 	struct known_text *known = &c->known[(uint64_t)id % TEXTS_AT_HAND];
 
@@ -309,7 +309,7 @@ static int compare_text(struct mapped_cursor *c, int64_t id)
 
 	if (id >= STRING_ID_FRAME)
 		return 1;
-	known = known_text(c, id);
+	known = get_known_text(c, id);
 	return known->text && known->len == c->text.text.len &&
 	       (known->len == 0 || memcmp(known->text, c->text.text.data, known->len) == 0);
 }
@@ -375,7 +375,7 @@ static int enter_piece(struct mapped_cursor *c, uint64_t piece, unsigned source,
 }
 
 /* Goes on from c->row to the next row that the table shows. */
-static int settle(struct mapped_cursor *c)
+static int find_shown_row(struct mapped_cursor *c)
 {
 	const struct mapped_vtab *v = (const struct mapped_vtab *)c->base.pVtab;
 	unsigned source;
@@ -466,7 +466,7 @@ static int condition_value(sqlite3_value *argument, struct condition *c)
 }
 
 /* 0, or -ENOMEM. What is not a text is left to SQLite. */
-static int take_text(struct mapped_cursor *c, unsigned column, sqlite3_value *argument)
+static int take_text_argument(struct mapped_cursor *c, unsigned column, sqlite3_value *argument)
 {
 	const void *text;
 
@@ -491,7 +491,7 @@ static int take_conditions(struct mapped_cursor *c, const char *plan, int argc, 
 		if (sqlite3_value_type(argv[i]) == SQLITE_NULL)
 			return 0;
 		if (plan[2 * i + 1] == PLAN_TEXT) {
-			if (take_text(c, condition.column, argv[i]) < 0)
+			if (take_text_argument(c, condition.column, argv[i]) < 0)
 				return -ENOMEM;
 			continue;
 		}
@@ -568,7 +568,7 @@ static int mapped_filter(sqlite3_vtab_cursor *base, int plan_number, const char 
 	c->now = NULL;
 	c->piece = 0;
 	c->row = 0;
-	return settle(c);
+	return find_shown_row(c);
 }
 
 static int mapped_next(sqlite3_vtab_cursor *base)
@@ -581,7 +581,7 @@ static int mapped_next(sqlite3_vtab_cursor *base)
 		c->found++;
 		return settle_found(c);
 	}
-	return c->is_ordered ? settle_ordered(c) : settle(c);
+	return c->is_ordered ? settle_ordered(c) : find_shown_row(c);
 }
 
 static int mapped_eof(sqlite3_vtab_cursor *base)
@@ -602,7 +602,7 @@ static void result_decoded(sqlite3_context *context, struct mapped_cursor *c, en
 		return;
 	}
 	/* Texts live as long as the report does. */
-	known = known_text(c, value);
+	known = get_known_text(c, value);
 	if (known->text && known->len <= INT_MAX)
 		sqlite3_result_text(context, known->text, (int)known->len, SQLITE_STATIC);
 }

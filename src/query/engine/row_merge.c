@@ -57,7 +57,7 @@ struct row_merge {
 	_Atomic size_t next; /* work shared by threads */
 };
 
-static int compare_pieces(const void *a, const void *b)
+static int compare_merged_groups(const void *a, const void *b)
 {
 	const struct piece *x = a, *y = b;
 
@@ -70,7 +70,7 @@ static int compare_pieces(const void *a, const void *b)
 	return x->group < y->group ? -1 : x->group > y->group;
 }
 
-static int list_pieces(struct row_merge *m, struct scan *probe)
+static int list_merged_groups(struct row_merge *m, struct scan *probe)
 {
 	const struct mapped_table *t = m->request.table;
 	size_t all = 0;
@@ -196,7 +196,7 @@ int row_merge_open(struct row_merge **ret, struct query *q, const struct row_mer
 	scan_init(&probe, q, request->table);
 	memcpy(probe.conditions, request->conditions, sizeof(probe.conditions));
 	probe.condition_count = request->condition_count;
-	r = list_pieces(m, &probe);
+	r = list_merged_groups(m, &probe);
 	scan_release(&probe);
 	if (r >= 0 && request->key_column >= 0)
 		r = measure_keys(m);
@@ -204,7 +204,7 @@ int row_merge_open(struct row_merge **ret, struct query *q, const struct row_mer
 		row_merge_free(m);
 		return r;
 	}
-	sort_items(m->pieces, m->piece_count, sizeof(*m->pieces), compare_pieces);
+	sort_items(m->pieces, m->piece_count, sizeof(*m->pieces), compare_merged_groups);
 	make_lanes(m);
 	merge_heap_build(&m->heap);
 	*ret = m;
@@ -258,7 +258,7 @@ static int leave_scan(struct row_merge *m, struct lane *lane)
 }
 
 /* Goes on to the next row that the table shows; 0 behind the group's last. */
-static int find_row(struct lane *lane)
+static int find_track_row(struct lane *lane)
 {
 	for (lane->ready = 0; lane->at < lane->scan->limit; lane->at++) {
 		lane->row = lane->sorted ? lane->order[lane->at] : lane->at;
@@ -271,7 +271,7 @@ static int find_row(struct lane *lane)
 	return lane->ready;
 }
 
-static int64_t key_of(const struct vector *keys, uint32_t row)
+static int64_t get_merge_key(const struct vector *keys, uint32_t row)
 {
 	return vector_is_null(keys, row) ? INT64_MIN : vector_value(keys, row);
 }
@@ -281,8 +281,8 @@ static int compare_keys(const void *a, const void *b, void *context)
 	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
 	const struct vector *keys = context;
 
-	if (key_of(keys, x) != key_of(keys, y))
-		return key_of(keys, x) < key_of(keys, y) ? -1 : 1;
+	if (get_merge_key(keys, x) != get_merge_key(keys, y))
+		return get_merge_key(keys, x) < get_merge_key(keys, y) ? -1 : 1;
 	return x < y ? -1 : x > y;
 }
 
@@ -292,7 +292,7 @@ static int sort_group(struct lane *lane)
 	uint32_t row = s->first + 1;
 
 	lane->sorted = 0;
-	while (row < s->limit && key_of(lane->keys, row - 1) <= key_of(lane->keys, row))
+	while (row < s->limit && get_merge_key(lane->keys, row - 1) <= get_merge_key(lane->keys, row))
 		row++;
 	if (row >= s->limit)
 		return 0;
@@ -347,7 +347,7 @@ static int enter_group(struct row_merge *m, struct lane *lane)
 	if (r <= 0)
 		return r;
 	lane->at = lane->scan->first;
-	return find_row(lane);
+	return find_track_row(lane);
 }
 
 /* Puts the lane on top where it belongs now, or takes it out at its end. */
@@ -390,7 +390,7 @@ static int ready_top(struct row_merge *m)
 	return r;
 }
 
-static int take_row(struct row_merge *m, struct lane *lane)
+static int take_merged_row(struct row_merge *m, struct lane *lane)
 {
 	if (!ARRAY_ROOM(m->rows, m->row_count, m->row_cap, 1))
 		return -ENOMEM;
@@ -399,7 +399,7 @@ static int take_row(struct row_merge *m, struct lane *lane)
 }
 
 /* Takes all rows that have the key of the next one. */
-static int gather(struct row_merge *m)
+static int gather_equal_rows(struct row_merge *m)
 {
 	struct lane *lane;
 	int r = 0;
@@ -414,11 +414,11 @@ static int gather(struct row_merge *m)
 		if (m->row_count && (!lane->ready || lane->place.key != m->key))
 			break;
 		m->key = lane->place.key;
-		r = take_row(m, lane);
+		r = take_merged_row(m, lane);
 		if (r < 0)
 			break;
 		lane->at++;
-		find_row(lane);
+		find_track_row(lane);
 		r = settle_top(m);
 	}
 	if (m->row_count > 1)
@@ -428,7 +428,7 @@ static int gather(struct row_merge *m)
 
 int row_merge_next(struct row_merge *m, struct merged_row *ret)
 {
-	int r = m->at < m->row_count ? 0 : gather(m);
+	int r = m->at < m->row_count ? 0 : gather_equal_rows(m);
 
 	if (r < 0 || m->at >= m->row_count)
 		return r;

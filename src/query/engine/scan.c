@@ -41,7 +41,7 @@ void scan_rewind(struct scan *s)
 	s->group = SIZE_MAX; /* + 1 = 0 */
 }
 
-static int grow(int64_t **values, uint8_t **nulls, size_t *cap, size_t rows)
+static int grow_scan_values(int64_t **values, uint8_t **nulls, size_t *cap, size_t rows)
 {
 	int64_t *v;
 	uint8_t *n;
@@ -62,7 +62,7 @@ static int grow(int64_t **values, uint8_t **nulls, size_t *cap, size_t rows)
 
 int scan_grow(struct scan_vector *v, uint32_t rows)
 {
-	return grow(&v->values, &v->nulls, &v->cap, rows);
+	return grow_scan_values(&v->values, &v->nulls, &v->cap, rows);
 }
 
 static const struct mapped_source *current_source(const struct scan *s)
@@ -80,7 +80,7 @@ int scan_raw(struct scan *s, unsigned column, struct scan_column **ret)
 	*ret = raw;
 	if (raw->loaded)
 		return 0;
-	TRY(grow(&raw->values, &raw->nulls, &raw->cap, s->rows));
+	TRY(grow_scan_values(&raw->values, &raw->nulls, &raw->cap, s->rows));
 	raw->has_nulls = 1;
 	if (group->present >> column & 1) {
 		TRY(report_column(s->q->report, source->table, s->group, column, raw->values, raw->nulls));
@@ -103,7 +103,7 @@ int cell_is_constant(const struct mapped_cell *cell)
 	return is_constant(cell);
 }
 
-static const int64_t *find_domain(const struct query *q, int64_t uid)
+static const int64_t *find_domain_row(const struct query *q, int64_t uid)
 {
 	return index_find_last(&q->index.domains, &uid, 1);
 }
@@ -128,7 +128,7 @@ static int constant_of(const struct scan *s, const struct mapped_cell *cell, int
 	}
 	if (!t)
 		return 0;
-	domain = find_domain(s->q, t[TRACK_DOMAIN]);
+	domain = find_domain_row(s->q, t[TRACK_DOMAIN]);
 	switch ((enum convert)cell->convert) {
 	case CONVERT_TRACK_TID:
 		*ret = t[TRACK_THREAD] ? index_global_tid(&s->q->index, t[TRACK_THREAD]) : index_global_pid(&s->q->index, t[TRACK_PROCESS]);
@@ -148,7 +148,7 @@ int scan_constant(const struct scan *s, unsigned column, int64_t *ret)
 	return constant_of(s, mapped_cell(s->table, s->source, column), ret);
 }
 
-static int is_text(const struct mapped_cell *cell)
+static int is_text_cell(const struct mapped_cell *cell)
 {
 	return cell->convert == CONVERT_TRACK_DOMAIN_NAME || cell->convert == CONVERT_LABEL_TEXT ||
 	       (cell->convert == CONVERT_TRACK_VIEW && (cell->other == VIEW_TRACK_PROCESS || cell->other == VIEW_TRACK_THREAD));
@@ -159,7 +159,7 @@ static void make_constant(struct scan *s, struct scan_vector *v, const struct ma
 	int present = constant_of(s, cell, &v->one);
 
 	v->one_null = !present;
-	v->vector.kind = !present ? VECTOR_NULL : is_text(cell) ? VECTOR_STRING : VECTOR_NUMBER;
+	v->vector.kind = !present ? VECTOR_NULL : is_text_cell(cell) ? VECTOR_STRING : VECTOR_NUMBER;
 	v->vector.constant = 1;
 	v->vector.values = &v->one;
 	v->vector.nulls = present ? NULL : &v->one_null;
@@ -180,7 +180,7 @@ static int direct_kind(enum convert convert)
 	}
 }
 
-static int64_t double_bits(double value)
+static int64_t double_to_bits(double value)
 {
 	int64_t bits;
 
@@ -195,7 +195,7 @@ static int64_t payload_of(const struct mapped_cell *cell, int64_t bits)
 
 	if (cell->convert == CONVERT_PAYLOAD_FLOAT) {
 		memcpy(&single, &low, sizeof(single));
-		return double_bits((double)single);
+		return double_to_bits((double)single);
 	}
 	if (cell->constant == 4) /* NVTX_PAYLOAD_UINT32 */
 		return (int64_t)low;
@@ -233,11 +233,11 @@ static int convert_row(const struct scan *s, const struct mapped_cell *cell, uin
 	case CONVERT_PRESENT: *ret = present; return 1;
 	case CONVERT_ABSENT: *ret = !present; return 1;
 	case CONVERT_DOMAIN_ID:
-		found = find_domain(s->q, value);
+		found = find_domain_row(s->q, value);
 		*ret = found ? found[DOMAIN_ID] : 0;
 		return 1;
 	case CONVERT_DOMAIN_NAME:
-		found = find_domain(s->q, value);
+		found = find_domain_row(s->q, value);
 		*ret = found ? found[DOMAIN_NAME] : 0;
 		return *ret != 0;
 	case CONVERT_THREAD_NAME_ID: *ret = index_thread_name(index, value); return *ret != 0;
@@ -331,7 +331,7 @@ static int make_converted(struct scan *s, struct scan_vector *v, const struct ma
 	int r = 0;
 
 	TRY(load_companions(s, cell));
-	TRY(grow(&v->values, &v->nulls, &v->cap, s->rows));
+	TRY(grow_scan_values(&v->values, &v->nulls, &v->cap, s->rows));
 	v->vector.values = v->values;
 	if (cell->convert >= CONVERT_LAUNCH)
 		r = scan_cuda_rows(s, cell, v);
@@ -380,14 +380,14 @@ int scan_vector(struct scan *s, unsigned column, const struct vector **ret)
 	return r;
 }
 
-static enum table_kind kind_of(const struct mapped_source *source)
+static enum table_kind get_origin_kind(const struct mapped_source *source)
 {
 	return table_schema(source->table)->kind;
 }
 
 int cell_time_edge(const struct mapped_source *source, const struct mapped_cell *cell)
 {
-	enum table_kind kind = kind_of(source);
+	enum table_kind kind = get_origin_kind(source);
 
 	if (kind == TABLE_KIND_PLAIN || cell->column > (kind == TABLE_KIND_SPAN))
 		return -1;
@@ -417,7 +417,7 @@ static int group_may_match(const struct scan *s, const struct report_group *grou
 	const struct mapped_cell *cell = mapped_cell(s->table, s->source, c->column);
 	int64_t value;
 
-	if (is_constant(cell) && !is_text(cell))
+	if (is_constant(cell) && !is_text_cell(cell))
 		return constant_of(s, cell, &value) && condition_holds(c, value);
 	if (cell->convert == CONVERT_ROW_ID)
 		return span_may_match(c, first_row_id(s), first_row_id(s) + group->rows - 1);

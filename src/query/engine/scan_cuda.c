@@ -108,7 +108,7 @@ static int64_t rounded(int64_t bits)
 	return fabs(real) < 9e18 ? llround(real) : 0;
 }
 
-static int64_t double_bits(double value)
+static int64_t double_to_bits(double value)
 {
 	int64_t bits;
 
@@ -152,7 +152,7 @@ static int other_row(struct scan *s, const struct mapped_cell *cell, uint32_t ro
 		*ret = column->nulls[row] ? rounded(other->values[row]) : value;
 		return !column->nulls[row] || !other->nulls[row];
 	case CONVERT_AS_REAL:
-		*ret = other->nulls[row] ? double_bits((double)value) : other->values[row];
+		*ret = other->nulls[row] ? double_to_bits((double)value) : other->values[row];
 		return !column->nulls[row] || !other->nulls[row];
 	case CONVERT_PID: *ret = index_global_id(index, value); return value != 0;
 	case CONVERT_FRAME_NAME:

@@ -169,7 +169,7 @@ static struct span_lists lists_of_track(const struct scope *scope, const int64_t
 }
 
 /* How many begin no later than that. */
-static size_t begun(const struct span_list *list, int64_t time)
+static size_t count_begun_spans(const struct span_list *list, int64_t time)
 {
 	size_t low = 0, high = list->count, middle;
 
@@ -186,14 +186,14 @@ static size_t begun(const struct span_list *list, int64_t time)
 /* Whether one span contains [start, end]. */
 static int contains(const struct span_list *list, int64_t start, int64_t end)
 {
-	size_t count = begun(list, start);
+	size_t count = count_begun_spans(list, start);
 
 	return count && list->spans[count - 1].reach >= end;
 }
 
 static int touches(const struct span_list *list, int64_t start, int64_t end)
 {
-	size_t count = begun(list, end);
+	size_t count = count_begun_spans(list, end);
 
 	return count && list->spans[count - 1].reach >= start;
 }
@@ -379,7 +379,7 @@ struct marking {
 	struct span_lists lists;
 };
 
-static int prepare(struct marking *m, struct scan *s)
+static int prepare_marking(struct marking *m, struct scan *s)
 {
 	const struct scope *scope = s->q->scope;
 	int64_t process = s->track ? s->track[TRACK_PROCESS] : 0;
@@ -430,7 +430,7 @@ int scope_mark_rows(struct scan *s, uint8_t *counts)
 	memset(counts, 1, s->rows);
 	if (!timed_table(s->table->sources[s->source].table, &m.timed))
 		return 0;
-	r = prepare(&m, s);
+	r = prepare_marking(&m, s);
 	for (uint32_t row = 0; r >= 0 && row < s->rows; row++) {
 		start = m.start->values[row];
 		end = m.end->nulls[row] || m.end->values[row] < start ? start : m.end->values[row];

@@ -12,7 +12,7 @@
 #define NUMBER_DIGITS_MAX 18
 
 /* Digits at *text as a number; 0 when there are none or too many. */
-static int take_number(const char **text, uint64_t *ret)
+static int take_scope_number(const char **text, uint64_t *ret)
 {
 	size_t len = strspn(*text, "0123456789");
 
@@ -25,7 +25,7 @@ static int take_number(const char **text, uint64_t *ret)
 
 static int take_span(const char **text, uint64_t *first, uint64_t *last)
 {
-	int has_first = take_number(text, first);
+	int has_first = take_scope_number(text, first);
 
 	*last = *first;
 	if (**text != '-')
@@ -34,7 +34,7 @@ static int take_span(const char **text, uint64_t *first, uint64_t *last)
 		*first = 0;
 	(*text)++;
 	if (isdigit((unsigned char)**text))
-		return take_number(text, last) && *first <= *last;
+		return take_scope_number(text, last) && *first <= *last;
 	*last = UINT64_MAX;
 	return has_first; /* "-" alone is nothing */
 }

@@ -17,7 +17,7 @@ struct word {
 	size_t len;
 };
 
-static int exists(struct query *q, const char *schema, const char *name)
+static int has_sql_table(struct query *q, const char *schema, const char *name)
 {
 	return sqlite3_table_column_metadata(q->db, schema, name, NULL, NULL, NULL, NULL, NULL, NULL) == SQLITE_OK;
 }
@@ -47,14 +47,14 @@ static int make_in_family(struct query *q, const struct listed_family *family, c
 	int r = SQLITE_OK;
 
 	for (unsigned i = 0; r == SQLITE_OK && (name = family->name(q, i)) != NULL; i++)
-		if (is_named(name, word) && !exists(q, "main", name) && !exists(q, "temp", name)) {
+		if (is_named(name, word) && !has_sql_table(q, "main", name) && !has_sql_table(q, "temp", name)) {
 			r = family->make(q, i);
 			*ret_any = 1;
 		}
 	return r;
 }
 
-static int make(struct query *q, const struct word *word, int *ret_any)
+static int create_named_tables(struct query *q, const struct word *word, int *ret_any)
 {
 	struct scope *scope = q->scope;
 	int r = SQLITE_OK;
@@ -77,7 +77,7 @@ int query_make_all(struct query *q)
 	if (!outer)
 		r = sqlite3_exec(q->db, "BEGIN", NULL, NULL, NULL);
 	if (r == SQLITE_OK)
-		r = make(q, &any, &ignored);
+		r = create_named_tables(q, &any, &ignored);
 	if (r == SQLITE_OK && !outer)
 		r = sqlite3_exec(q->db, "COMMIT", NULL, NULL, NULL);
 	return r;
@@ -89,7 +89,7 @@ static int lists_tables(const struct word *word)
 	return sqlite3_strnicmp(word->text, "sqlite_", 7) == 0 || sqlite3_strnicmp(word->text, "pragma", 6) == 0;
 }
 
-static int is_of_word(char c)
+static int is_sql_word_char(char c)
 {
 	return isalnum((unsigned char)c) || c == '_';
 }
@@ -103,7 +103,7 @@ int listed_make_named(struct query *q, const char *text, const char *end, int *r
 	*ret_any = 0;
 	for (; r == SQLITE_OK && text < end; text += word.len ? word.len : 1) {
 		word = (struct word){ text, 0 };
-		while (text + word.len < end && is_of_word(text[word.len]))
+		while (text + word.len < end && is_sql_word_char(text[word.len]))
 			word.len++;
 		if (word.len == 0)
 			continue;
@@ -111,7 +111,7 @@ int listed_make_named(struct query *q, const char *text, const char *end, int *r
 			*ret_any = 1;
 			return query_make_all(q);
 		}
-		r = make(q, &word, ret_any);
+		r = create_named_tables(q, &word, ret_any);
 	}
 	return r;
 }
@@ -120,5 +120,5 @@ int query_has_table(struct query *q, const char *name)
 {
 	int ignored;
 
-	return listed_make_named(q, name, name + strlen(name), &ignored) == SQLITE_OK && exists(q, "main", name);
+	return listed_make_named(q, name, name + strlen(name), &ignored) == SQLITE_OK && has_sql_table(q, "main", name);
 }

@@ -46,7 +46,7 @@ int view_constant(const struct scan *s, const struct mapped_cell *cell, int64_t 
 }
 
 /* The word for a number; the first one where there is none for it. */
-static int64_t word(enum view_word first, enum view_word last, int64_t number)
+static int64_t get_view_word_id(enum view_word first, enum view_word last, int64_t number)
 {
 	return STRING_ID_VIEW + first + (number >= 0 && number <= (int64_t)(last - first) ? number : 0);
 }
@@ -79,9 +79,9 @@ static int row_value(const struct scan *s, enum view_value value, int64_t number
 	case VIEW_PID: return of_process(index, number, PROCESS_PID, ret);
 	case VIEW_PROCESS: return of_process(index, number, PROCESS_NAME, ret);
 	case VIEW_THREAD: *ret = index_thread_name(index, number); return *ret != 0;
-	case VIEW_COPY_KIND: *ret = word(WORD_COPY, WORD_COPY_LAST, number); return 1;
-	case VIEW_MEMORY_KIND: *ret = word(WORD_MEMORY, WORD_MEMORY_LAST, number); return 1;
-	case VIEW_SYNC_KIND: *ret = word(WORD_SYNC, WORD_SYNC_LAST, number); return 1;
+	case VIEW_COPY_KIND: *ret = get_view_word_id(WORD_COPY, WORD_COPY_LAST, number); return 1;
+	case VIEW_MEMORY_KIND: *ret = get_view_word_id(WORD_MEMORY, WORD_MEMORY_LAST, number); return 1;
+	case VIEW_SYNC_KIND: *ret = get_view_word_id(WORD_SYNC, WORD_SYNC_LAST, number); return 1;
 	case VIEW_API_KIND: *ret = STRING_ID_VIEW + (number ? WORD_DRIVER : WORD_RUNTIME); return 1;
 	case VIEW_FUNCTION:
 	case VIEW_MODULE: return of_stack(s, number, value, ret);
@@ -90,7 +90,7 @@ static int row_value(const struct scan *s, enum view_value value, int64_t number
 	}
 }
 
-static enum vector_kind kind_of(enum view_value value)
+static enum vector_kind get_view_value_kind(enum view_value value)
 {
 	return value == VIEW_PID ? VECTOR_NUMBER : value == VIEW_BANDWIDTH ? VECTOR_REAL : VECTOR_STRING;
 }
@@ -108,6 +108,6 @@ int view_vector(struct scan *s, const struct mapped_cell *cell, struct scan_vect
 	TRY(scan_grow(v, s->rows));
 	for (uint32_t i = 0; i < s->rows; i++)
 		v->nulls[i] = raw->nulls[i] || !row_value(s, value, raw->values[i], i, &v->values[i]);
-	v->vector = (struct vector){ kind_of(value), 0, v->values, memchr(v->nulls, 1, s->rows) ? v->nulls : NULL };
+	v->vector = (struct vector){ get_view_value_kind(value), 0, v->values, memchr(v->nulls, 1, s->rows) ? v->nulls : NULL };
 	return 0;
 }

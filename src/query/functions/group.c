@@ -47,7 +47,7 @@ static uint64_t hash_key(const int64_t *key, uint8_t key_null)
 	return h;
 }
 
-static int add_group(struct group_table *t, const int64_t *key, uint8_t key_null)
+static int add_key_group(struct group_table *t, const int64_t *key, uint8_t key_null)
 {
 	if (!ARRAY_ROOM(t->groups, t->count, t->cap, 1) || !hash_index_add(&t->index, hash_key(key, key_null), t->count))
 		return -ENOMEM;
@@ -67,7 +67,7 @@ int group_table_find(struct group_table *t, const int64_t *key, uint8_t key_null
 			return 0;
 		}
 	*ret = t->count;
-	return add_group(t, key, key_null);
+	return add_key_group(t, key, key_null);
 }
 
 void group_table_release(struct group_table *t)

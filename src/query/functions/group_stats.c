@@ -43,7 +43,7 @@ struct stats_cursor {
 	unsigned wanted; /* bits of the quantiles the statement reads */
 };
 
-static int stats_connect(sqlite3 *db, void *aux, int argc, const char *const *argv, sqlite3_vtab **ret, char **error)
+static int group_stats_connect(sqlite3 *db, void *aux, int argc, const char *const *argv, sqlite3_vtab **ret, char **error)
 {
 	return function_connect(db, aux, STATS_DECLARATION, ret);
 }
@@ -61,7 +61,7 @@ static int quantile_of_column(int column)
 }
 
 /* Bits 0-3 of the plan: arguments given; above them: quantiles wanted. */
-static int stats_best_index(sqlite3_vtab *base, sqlite3_index_info *info)
+static int group_stats_best_index(sqlite3_vtab *base, sqlite3_index_info *info)
 {
 	int r = function_best_index(info, STATS_SOURCE, 4, 3);
 
@@ -71,12 +71,12 @@ static int stats_best_index(sqlite3_vtab *base, sqlite3_index_info *info)
 	return r;
 }
 
-static int stats_open(sqlite3_vtab *base, sqlite3_vtab_cursor **ret)
+static int group_stats_open(sqlite3_vtab *base, sqlite3_vtab_cursor **ret)
 {
 	return cursor_open(ret, sizeof(struct stats_cursor));
 }
 
-static void forget(struct stats_cursor *c)
+static void clear_group_stats(struct stats_cursor *c)
 {
 	grouping_release(&c->grouping);
 	free(c->rows);
@@ -84,9 +84,9 @@ static void forget(struct stats_cursor *c)
 	c->list.at = 0;
 }
 
-static int stats_close(sqlite3_vtab_cursor *base)
+static int group_stats_close(sqlite3_vtab_cursor *base)
 {
-	forget((struct stats_cursor *)base);
+	clear_group_stats((struct stats_cursor *)base);
 	free(base);
 	return SQLITE_OK;
 }
@@ -107,7 +107,7 @@ static void select_wanted(struct stats_cursor *c, struct group *group, struct st
 			row->quantiles[i] = found[count++];
 }
 
-static int compute(void *context, unsigned worker)
+static int compute_group_stats(void *context, unsigned worker)
 {
 	struct stats_cursor *c = context;
 	size_t i;
@@ -120,7 +120,7 @@ static int compute(void *context, unsigned worker)
 	return 0;
 }
 
-static int parse(struct stats_cursor *c, int plan, int argc, sqlite3_value **argv, struct error *err)
+static int parse_group_stats(struct stats_cursor *c, int plan, int argc, sqlite3_value **argv, struct error *err)
 {
 	const char *source = function_argument(plan, 0, argc, argv), *keys = function_argument(plan, 1, argc, argv);
 	const char *value = function_argument(plan, 2, argc, argv), *filter = function_argument(plan, 3, argc, argv);
@@ -138,18 +138,18 @@ static int parse(struct stats_cursor *c, int plan, int argc, sqlite3_value **arg
 	return 0;
 }
 
-static int stats_filter(sqlite3_vtab_cursor *base, int plan, const char *text, int argc, sqlite3_value **argv)
+static int group_stats_filter(sqlite3_vtab_cursor *base, int plan, const char *text, int argc, sqlite3_value **argv)
 {
 	struct stats_cursor *c = (struct stats_cursor *)base;
 	struct error err = { "" };
 	int r;
 
-	forget(c);
+	clear_group_stats(c);
 	memset(&c->grouping, 0, sizeof(c->grouping));
 	c->grouping.q = ((struct function_vtab *)base->pVtab)->q;
 	c->grouping.narrow = 1;
 	c->wanted = (unsigned)plan >> 4;
-	r = parse(c, plan & 15, argc, argv, &err);
+	r = parse_group_stats(c, plan & 15, argc, argv, &err);
 	if (r >= 0)
 		r = grouping_run(&c->grouping, &err);
 	if (r < 0)
@@ -159,7 +159,7 @@ static int stats_filter(sqlite3_vtab_cursor *base, int plan, const char *text, i
 		return SQLITE_NOMEM;
 	c->list.count = c->grouping.count;
 	atomic_store(&c->next, 0);
-	parallel_run(compute, c, parallel_width(c->grouping.count));
+	parallel_run(compute_group_stats, c, parallel_width(c->grouping.count));
 	return SQLITE_OK;
 }
 
@@ -192,7 +192,7 @@ static void result_key(sqlite3_context *context, const struct stats_cursor *c, u
 		result_value(context, c->grouping.q, c->grouping.key_kind[key], group->key[key]);
 }
 
-static int stats_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int column)
+static int group_stats_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int column)
 {
 	struct stats_cursor *c = (struct stats_cursor *)base;
 	const struct group_figures *f = &c->rows[c->list.at].figures;
@@ -221,4 +221,4 @@ static int stats_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int
 	return SQLITE_OK;
 }
 
-const sqlite3_module group_stats_module = LIST_MODULE(stats, stats_best_index);
+const sqlite3_module group_stats_module = LIST_MODULE(group_stats, group_stats_best_index);

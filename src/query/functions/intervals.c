@@ -35,7 +35,7 @@ struct interval_cursor {
 	struct span_set a, b;
 };
 
-static int compare_numbers(const void *a, const void *b)
+static int compare_interval_values(const void *a, const void *b)
 {
 	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
 
@@ -85,7 +85,7 @@ static int sort_values(struct group *group)
 		return 0;
 	if (group->count > 256)
 		return radix_sort(group->values, group->count);
-	sort_items(group->values, group->count, sizeof(*group->values), compare_numbers);
+	sort_items(group->values, group->count, sizeof(*group->values), compare_interval_values);
 	return 0;
 }
 
@@ -102,7 +102,7 @@ static int compare_groups(const void *a, const void *b)
 	return 0;
 }
 
-static int prepare(struct grouping *g)
+static int sort_interval_groups(struct grouping *g)
 {
 	int r = 0;
 
@@ -130,7 +130,7 @@ static int load_side(struct grouping *g, struct query *q, const struct request *
 	g->request = *request;
 	g->value_column = (uint8_t)found;
 	TRY(grouping_run(g, err));
-	if (prepare(g) < 0)
+	if (sort_interval_groups(g) < 0)
 		return error_set(err, ENOMEM, "Not enough memory");
 	return 0;
 }
@@ -244,7 +244,7 @@ static int interval_open(sqlite3_vtab *base, sqlite3_vtab_cursor **ret)
 	return cursor_open(ret, sizeof(struct interval_cursor));
 }
 
-static void forget(struct interval_cursor *c)
+static void clear_interval_cursor(struct interval_cursor *c)
 {
 	release_set(&c->a);
 	release_set(&c->b);
@@ -255,7 +255,7 @@ static void forget(struct interval_cursor *c)
 
 static int interval_close(sqlite3_vtab_cursor *base)
 {
-	forget((struct interval_cursor *)base);
+	clear_interval_cursor((struct interval_cursor *)base);
 	free(base);
 	return SQLITE_OK;
 }
@@ -267,7 +267,7 @@ static int union_filter(sqlite3_vtab_cursor *base, int given, const char *text, 
 	struct error err = { "" };
 	int r;
 
-	forget(c);
+	clear_interval_cursor(c);
 	r = load_set(&c->a, q, function_argument(given, 0, argc, argv), function_argument(given, 1, argc, argv),
 		     function_argument(given, 2, argc, argv), &err);
 	c->list.count = c->a.ends.count;
@@ -282,7 +282,7 @@ static int overlap_filter(sqlite3_vtab_cursor *base, int given, const char *text
 	struct error err = { "" };
 	int r;
 
-	forget(c);
+	clear_interval_cursor(c);
 	r = load_set(&c->a, q, source, keys, function_argument(given, 2, argc, argv), &err);
 	if (r >= 0)
 		r = load_set(&c->b, q, source, keys, function_argument(given, 3, argc, argv), &err);

@@ -80,7 +80,7 @@ struct seen {
 	double percent; /* percentile() */
 };
 
-static void *add_item(sqlite3_context *context, struct seen *seen, size_t size)
+static void *add_seen_item(sqlite3_context *context, struct seen *seen, size_t size)
 {
 	if (seen->count == seen->cap && !array_grow(&seen->items, &seen->cap, seen->count + 1, size, false)) {
 		seen->failed = 1;
@@ -109,7 +109,7 @@ void sql_union_step(sqlite3_context *context, int argc, sqlite3_value **argv)
 
 	if (!seen || any_is_null(argc, argv))
 		return;
-	added = add_item(context, seen, sizeof(*added));
+	added = add_seen_item(context, seen, sizeof(*added));
 	if (!added)
 		return;
 	*added = (struct interval){ sqlite3_value_int64(argv[0]), sqlite3_value_int64(argv[1]) };
@@ -117,7 +117,7 @@ void sql_union_step(sqlite3_context *context, int argc, sqlite3_value **argv)
 	seen->unsorted |= added->start < last->start;
 }
 
-static int compare_starts(const void *a, const void *b)
+static int compare_interval_starts(const void *a, const void *b)
 {
 	const struct interval *x = a, *y = b;
 
@@ -135,7 +135,7 @@ void sql_union_final(sqlite3_context *context)
 		return; /* null: there was no row */
 	items = seen->items;
 	if (seen->unsorted)
-		sort_items(seen->items, seen->count, sizeof(*items), compare_starts);
+		sort_items(seen->items, seen->count, sizeof(*items), compare_interval_starts);
 	for (size_t i = 0; i < seen->count; i++) {
 		int64_t start = items[i].start > reached ? items[i].start : reached;
 
@@ -166,7 +166,7 @@ void sql_percentile_step(sqlite3_context *context, int argc, sqlite3_value **arg
 		sqlite3_result_error(context, "percentile(value, p): p goes from 0 to 100", -1);
 		return;
 	}
-	added = add_item(context, seen, sizeof(*added));
+	added = add_seen_item(context, seen, sizeof(*added));
 	if (!added)
 		return;
 	memcpy(&bits, &value, sizeof(bits));

@@ -214,7 +214,7 @@ static int fill_pieces(void *context, unsigned worker)
 	return 0;
 }
 
-static int compare_numbers(const void *a, const void *b)
+static int compare_call_numbers(const void *a, const void *b)
 {
 	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
 
@@ -225,7 +225,7 @@ static void sort_list(struct cuda_process *p)
 {
 	size_t kept = 0;
 
-	sort_items(p->sorted, p->work, sizeof(*p->sorted), compare_numbers);
+	sort_items(p->sorted, p->work, sizeof(*p->sorted), compare_call_numbers);
 	for (size_t i = 0; i < p->work; i++)
 		if (kept == 0 || p->sorted[kept - 1] != p->sorted[i])
 			p->sorted[kept++] = p->sorted[i];
@@ -490,7 +490,7 @@ static int fill_column(struct loading *l)
 	return parallel_run(keep_groups, l, parallel_width(l->calls->group_count));
 }
 
-static int load_column(struct loading *l)
+static int load_call_column(struct loading *l)
 {
 	struct call_column *column = &l->calls->columns[l->column];
 	size_t count = (size_t)l->calls->count + 1;
@@ -535,7 +535,7 @@ static int load_parts(struct query *q, unsigned parts)
 
 	for (; r >= 0 && l.column < CALL_COLUMNS; l.column++)
 		if ((parts & ~q->calls->parts) >> l.column & 1) {
-			r = load_column(&l);
+			r = load_call_column(&l);
 			q->calls->parts |= r < 0 ? 0 : 1u << l.column;
 		}
 	return r;

@@ -14,7 +14,7 @@ struct gpu_loader {
 	struct index_table unlisted;
 };
 
-static int64_t *stream_of(const struct cuda_index *x, int64_t uid)
+static int64_t *find_gpu_stream(const struct cuda_index *x, int64_t uid)
 {
 	const int64_t *found = index_find(&x->streams, uid);
 
@@ -24,7 +24,7 @@ static int64_t *stream_of(const struct cuda_index *x, int64_t uid)
 static int take_stream(void *context, const int64_t *values, uint32_t present)
 {
 	struct gpu_loader *l = context;
-	const int64_t *stream = stream_of(l->x, values[COLUMN_CUDA_STREAM_UID]);
+	const int64_t *stream = find_gpu_stream(l->x, values[COLUMN_CUDA_STREAM_UID]);
 	int64_t *row = l->unlisted.rows + l->unlisted.count * UNLISTED_WIDTH;
 
 	if (!stream || stream[STREAM_GPU] || !(present >> COLUMN_CUDA_STREAM_DEVICE & 1) || l->unlisted.count == l->x->streams.count)
@@ -116,7 +116,7 @@ int cuda_gpus_load(struct cuda_index *x, struct report *report)
 	}
 	for (size_t i = 0; r >= 0 && i < l.unlisted.count; i++) {
 		const int64_t *gpu = find_unlisted(x, l.unlisted.rows[i * UNLISTED_WIDTH + UNLISTED_DEVICE]);
-		int64_t *stream = stream_of(x, l.unlisted.rows[i * UNLISTED_WIDTH + UNLISTED_STREAM]);
+		int64_t *stream = find_gpu_stream(x, l.unlisted.rows[i * UNLISTED_WIDTH + UNLISTED_STREAM]);
 
 		if (gpu && stream)
 			stream[STREAM_GPU] = gpu[GPU_UID];

@@ -14,7 +14,7 @@
 #define FILE_CALL_MAX 2048 /* names; the recorder knows some hundreds of functions */
 #define ORIGIN_FORK 2      /* enum wire_origin */
 
-static int compare_rows(const void *a, const void *b, void *width)
+static int compare_index_rows(const void *a, const void *b, void *width)
 {
 	const int64_t *x = a, *y = b;
 
@@ -29,7 +29,7 @@ static int is_sorted(const struct index_table *t)
 	unsigned width = t->width;
 
 	for (size_t i = 1; i < t->count; i++)
-		if (compare_rows(t->rows + (i - 1) * width, t->rows + i * width, &width) > 0)
+		if (compare_index_rows(t->rows + (i - 1) * width, t->rows + i * width, &width) > 0)
 			return 0;
 	return 1;
 }
@@ -39,7 +39,7 @@ void index_sort(struct index_table *t)
 	unsigned width = t->width;
 
 	if (t->count && !is_sorted(t))
-		qsort_r(t->rows, t->count, width * sizeof(*t->rows), compare_rows, &width);
+		qsort_r(t->rows, t->count, width * sizeof(*t->rows), compare_index_rows, &width);
 }
 
 void index_sort_ids(struct index_table *t)
@@ -68,7 +68,7 @@ static int allocate(struct index_table *t, unsigned width, uint64_t rows)
 
 /* Copies one group of `columns` into the table; a damaged group is left out, which the
  * report says in its notes. */
-static int load_group(struct index_table *t, struct report *report, enum table_id table, size_t group, const uint8_t *columns)
+static int load_index_group(struct index_table *t, struct report *report, enum table_id table, size_t group, const uint8_t *columns)
 {
 	uint32_t rows = report_group(report, table, group)->rows;
 	int64_t *values = malloc(rows * sizeof(*values));
@@ -95,7 +95,7 @@ int index_load(struct index_table *t, struct report *report, enum table_id table
 		rows += report_group(report, table, i)->rows;
 	TRY(allocate(t, width, rows));
 	for (size_t i = 0; t->rows && i < report_group_count(report, table); i++)
-		TRY(load_group(t, report, table, i, columns));
+		TRY(load_index_group(t, report, table, i, columns));
 	return 0;
 }
 
@@ -366,7 +366,7 @@ size_t index_lower_bound(const struct index_table *t, const int64_t *key, unsign
 
 	while (low < high) {
 		middle = low + (high - low) / 2;
-		if (compare_rows(t->rows + middle * t->width, key, &depth) < 0)
+		if (compare_index_rows(t->rows + middle * t->width, key, &depth) < 0)
 			low = middle + 1;
 		else
 			high = middle;
@@ -389,12 +389,12 @@ const int64_t *index_find_last(const struct index_table *t, const int64_t *key, 
 
 	while (low < high) {
 		middle = low + (high - low) / 2;
-		if (compare_rows(t->rows + middle * t->width, key, &depth) <= 0)
+		if (compare_index_rows(t->rows + middle * t->width, key, &depth) <= 0)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	if (low == 0 || compare_rows(t->rows + (low - 1) * t->width, key, &depth) != 0)
+	if (low == 0 || compare_index_rows(t->rows + (low - 1) * t->width, key, &depth) != 0)
 		return NULL;
 	return t->rows + (low - 1) * t->width;
 }

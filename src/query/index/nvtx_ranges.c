@@ -76,7 +76,7 @@ static int name_ranges(struct nvtx_ranges *r, struct query *q)
 
 enum { PART_START, PART_END, PART_NAME, PART_FLAGS, PART_END_THREAD, PART_COUNT };
 
-static void add_rows(struct nvtx_ranges *r, const int64_t *track, int64_t *const *parts, uint32_t rows)
+static void add_range_rows(struct nvtx_ranges *r, const int64_t *track, int64_t *const *parts, uint32_t rows)
 {
 	for (uint32_t i = 0; i < rows; i++) {
 		if (parts[PART_FLAGS][i] & SLICE_OPEN) {
@@ -94,7 +94,7 @@ static void add_rows(struct nvtx_ranges *r, const int64_t *track, int64_t *const
 	}
 }
 
-static int load_group(struct nvtx_ranges *r, struct query *q, size_t group, const int64_t *track)
+static int load_range_group(struct nvtx_ranges *r, struct query *q, size_t group, const int64_t *track)
 {
 	static const uint8_t columns[] = { COLUMN_SLICE_START, COLUMN_SLICE_END, COLUMN_SLICE_NAME, COLUMN_SLICE_FLAGS,
 					   COLUMN_SLICE_END_THREAD };
@@ -107,7 +107,7 @@ static int load_group(struct nvtx_ranges *r, struct query *q, size_t group, cons
 		result = report_column(q->report, TABLE_SLICE, group, columns[i], parts[i], NULL);
 	}
 	if (result >= 0)
-		add_rows(r, track, parts, rows);
+		add_range_rows(r, track, parts, rows);
 	free(values);
 	if (result == -EBADMSG) {
 		atomic_fetch_add(&q->damaged, 1);
@@ -180,7 +180,7 @@ static void nest(struct nvtx_ranges *r, const struct range_thread *thread)
 	}
 }
 
-static int compare_starts(const void *a, const void *b, void *context)
+static int compare_range_starts(const void *a, const void *b, void *context)
 {
 	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
 	const struct nvtx_ranges *r = context;
@@ -199,7 +199,7 @@ static int number_ranges(struct nvtx_ranges *r)
 	for (uint32_t i = 0; i < r->count; i++)
 		order[i] = i;
 	if (r->thread_count > 1)
-		qsort_r(order, r->count, sizeof(*order), compare_starts, r);
+		qsort_r(order, r->count, sizeof(*order), compare_range_starts, r);
 	for (uint32_t i = 0; i < r->count; i++)
 		r->ranges[order[i]].id = i + 1;
 	free(order);
@@ -214,7 +214,7 @@ static int load_ranges(struct nvtx_ranges *r, struct query *q)
 	for (size_t i = 0; i < report_group_count(q->report, TABLE_SLICE); i++) {
 		track = range_track(q, report_group(q->report, TABLE_SLICE, i)->track);
 		if (track)
-			TRY(load_group(r, q, i, track));
+			TRY(load_range_group(r, q, i, track));
 	}
 	sort_items(r->ranges, r->count, sizeof(*r->ranges), compare_ranges);
 	TRY(name_ranges(r, q));

@@ -8,13 +8,13 @@
 #include "base/hash.h"
 #include "query/internal.h"
 
-static uint64_t hash_of(const char *text, size_t len)
+static uint64_t hash_same_text(const char *text, size_t len)
 {
 	return hash_mix(hash_bytes(HASH_START, text, len));
 }
 
 /* The id that stands for the text, or 0. */
-static uint64_t find(struct query *q, const char *text, size_t len, uint64_t hash)
+static uint64_t find_first_text(struct query *q, const char *text, size_t len, uint64_t hash)
 {
 	struct hash_probe at = hash_probe(hash);
 	const char *other;
@@ -28,7 +28,7 @@ static uint64_t find(struct query *q, const char *text, size_t len, uint64_t has
 	return 0;
 }
 
-static int add(struct canon *c, uint64_t id, uint64_t hash)
+static int add_first_text(struct canon *c, uint64_t id, uint64_t hash)
 {
 	if (!ARRAY_ROOM(c->ids, c->count, c->cap, 1) || !hash_index_add(&c->index, hash, c->count))
 		return -ENOMEM;
@@ -47,10 +47,10 @@ int canon_id(struct query *q, int64_t *id)
 		*id = 0;
 		return 0;
 	}
-	hash = hash_of(text, len);
-	found = find(q, text, len, hash);
+	hash = hash_same_text(text, len);
+	found = find_first_text(q, text, len, hash);
 	if (!found)
-		return add(&q->canon, (uint64_t)*id, hash);
+		return add_first_text(&q->canon, (uint64_t)*id, hash);
 	*id = (int64_t)found;
 	return 0;
 }
@@ -60,12 +60,12 @@ int canon_text(struct query *q, const char *text, size_t len, int64_t *ret)
 	uint64_t hash;
 
 	len = strnlen(text, len); /* texts of our own end there */
-	hash = hash_of(text, len);
-	*ret = (int64_t)find(q, text, len, hash);
+	hash = hash_same_text(text, len);
+	*ret = (int64_t)find_first_text(q, text, len, hash);
 	if (*ret)
 		return 0;
 	*ret = cuda_add_text(q->index.cuda, text, len);
-	return *ret < 0 ? -ENOMEM : add(&q->canon, (uint64_t)*ret, hash);
+	return *ret < 0 ? -ENOMEM : add_first_text(&q->canon, (uint64_t)*ret, hash);
 }
 
 void canon_release(struct canon *c)

@@ -55,7 +55,7 @@ static uint32_t checked(int64_t id, uint32_t limit)
 	return id > 0 && (uint64_t)id < limit ? (uint32_t)id : 0;
 }
 
-static int load_tables(struct loading *l)
+static int load_stack_tables(struct loading *l)
 {
 	static const uint8_t modules[] = { COLUMN_MODULE_UID, COLUMN_MODULE_KIND, COLUMN_MODULE_PATH };
 	static const uint8_t symbols[] = { COLUMN_SYMBOL_ID, COLUMN_SYMBOL_NAME };
@@ -274,7 +274,7 @@ int stack_tree_of(struct query *q, struct stack_tree **ret)
 	if (q->stacks)
 		return 0;
 	l.tree = calloc(1, sizeof(*l.tree));
-	r = l.tree ? load_tables(&l) : -ENOMEM;
+	r = l.tree ? load_stack_tables(&l) : -ENOMEM;
 	if (r >= 0)
 		r = place_modules(&l);
 	if (r >= 0)

@@ -106,7 +106,7 @@ static int at_end(const struct track_reader *t)
 	return t->at >= t->groups->count || t->groups->groups[t->at].track != t->track;
 }
 
-static int load_group(struct track_reader *t)
+static int load_track_group(struct track_reader *t)
 {
 	size_t group = t->groups->groups[t->at].group;
 	int r = 0;
@@ -134,7 +134,7 @@ int track_reader_load(struct track_reader *t)
 		}
 		if (at_end(t))
 			return 0;
-		r = load_group(t);
+		r = load_track_group(t);
 		if (r == -EBADMSG) {
 			atomic_fetch_add(&t->q->damaged, 1);
 			t->at++;

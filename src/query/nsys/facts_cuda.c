@@ -51,7 +51,7 @@ static void take_limit(struct query *q, struct gpus *gpus, int64_t set, int64_t 
 			}
 }
 
-static int is_wanted(const struct gpus *gpus, int64_t set)
+static int is_gpu_limit_set(const struct gpus *gpus, int64_t set)
 {
 	for (size_t i = 0; i < gpus->count; i++)
 		if (set && gpus->limits[i].set == set)
@@ -67,14 +67,14 @@ static int load_limits(struct query *q, struct gpus *gpus, size_t group)
 	int64_t *keys = values + rows, *numbers = keys + rows;
 	int r = values ? report_column(q->report, TABLE_ARG, group, COLUMN_ARG_SET, values, NULL) : -ENOMEM;
 
-	for (first = 0; r >= 0 && first < rows && !is_wanted(gpus, values[first]); first++)
+	for (first = 0; r >= 0 && first < rows && !is_gpu_limit_set(gpus, values[first]); first++)
 		;
 	if (r >= 0 && first < rows)
 		r = report_column(q->report, TABLE_ARG, group, COLUMN_ARG_KEY, keys, NULL);
 	if (r >= 0 && first < rows)
 		r = report_column(q->report, TABLE_ARG, group, COLUMN_ARG_INTEGER, numbers, NULL);
 	for (; r >= 0 && first < rows; first++)
-		if (is_wanted(gpus, values[first]))
+		if (is_gpu_limit_set(gpus, values[first]))
 			take_limit(q, gpus, values[first], keys[first], numbers[first]);
 	free(values);
 	return r == -ENOMEM ? r : 0;

@@ -83,7 +83,7 @@ static int has_id(const struct id_set *set, uint64_t id)
 	return set->count && bsearch(&id, set->ids, set->count, sizeof(id), compare_ids) != NULL;
 }
 
-static int take_meta(void *context, const int64_t *values, uint32_t present)
+static int take_meta_ids(void *context, const int64_t *values, uint32_t present)
 {
 	struct id_set *apart = context;
 	int r = 0;
@@ -122,7 +122,7 @@ static void sort_set(struct id_set *set)
 static int load_sets(struct string_vtab *v)
 {
 	struct report *report = v->function.q->report;
-	int r = report_each_row(report, TABLE_META, COLUMN_META_APART + 1, take_meta, &v->apart);
+	int r = report_each_row(report, TABLE_META, COLUMN_META_APART + 1, take_meta_ids, &v->apart);
 
 	if (r != -ENOMEM)
 		r = report_each_row(report, TABLE_OUTPUT_STREAM, COLUMN_OUTPUT_STREAM_BLOB + 1, take_output, v);
@@ -226,7 +226,7 @@ static const char *place_text(struct string_cursor *c, size_t *ret_len)
 	return buf_cstr(&c->place);
 }
 
-static const char *text_of(struct string_cursor *c, size_t *ret_len)
+static const char *get_string_text(struct string_cursor *c, size_t *ret_len)
 {
 	const struct string_vtab *v = (const struct string_vtab *)c->base.pVtab;
 	struct query *q = v->function.q;
@@ -275,16 +275,16 @@ static int begin_labels(struct string_cursor *c)
 	return 1;
 }
 
-static int is_shown(struct string_cursor *c)
+static int is_shown_string(struct string_cursor *c)
 {
-	c->text = text_of(c, &c->len);
+	c->text = get_string_text(c, &c->len);
 	return c->text && (!c->by_value || (c->len == c->value.len && (c->len == 0 || memcmp(c->text, c->value.data, c->len) == 0)));
 }
 
 static void skip_others(struct string_cursor *c)
 {
 	do {
-		while (c->id < c->end && !is_shown(c))
+		while (c->id < c->end && !is_shown_string(c))
 			c->id++;
 	} while (c->id >= c->end && (begin_output(c) || begin_labels(c) || begin_places(c)));
 	c->at_end = c->id >= c->end;
@@ -300,7 +300,7 @@ static void find_one(struct string_cursor *c, sqlite3_value *id)
 	c->id = (uint64_t)sqlite3_value_int64(id);
 	found = &c->found[c->id % TEXTS_AT_HAND];
 	if (!found->text || found->id != c->id) {
-		found->text = text_of(c, &found->len);
+		found->text = get_string_text(c, &found->len);
 		found->id = c->id;
 	}
 	c->text = found->text;
@@ -312,7 +312,7 @@ static void find_one(struct string_cursor *c, sqlite3_value *id)
 }
 
 /* What is not a text is left to SQLite. 0, or -ENOMEM. */
-static int take_value(struct string_cursor *c, sqlite3_value *value)
+static int take_string_value(struct string_cursor *c, sqlite3_value *value)
 {
 	const void *text;
 
@@ -334,7 +334,7 @@ static int string_filter(sqlite3_vtab_cursor *base, int plan, const char *text, 
 		return SQLITE_OK;
 	}
 	c->by_value = 0;
-	if (plan == STRING_BY_VALUE && take_value(c, argv[0]) < 0)
+	if (plan == STRING_BY_VALUE && take_string_value(c, argv[0]) < 0)
 		return SQLITE_NOMEM;
 	c->id = 0;
 	c->end = report_string_limit(query_of(base)->report);

@@ -74,7 +74,7 @@ static int is_free_name(struct query *q, const char *name)
 }
 
 /* Among the first `count`. */
-static const struct nsys_other *find(const struct nsys_others *others, size_t count, const char *name)
+static const struct nsys_other *find_other_table(const struct nsys_others *others, size_t count, const char *name)
 {
 	for (size_t i = 0; i < count; i++)
 		if (strcasecmp(others->tables[i].name, name) == 0)
@@ -82,7 +82,7 @@ static const struct nsys_other *find(const struct nsys_others *others, size_t co
 	return NULL;
 }
 
-static void add(struct nsys_others *others, const char *name, const char *columns, uint64_t rows)
+static void add_other_table(struct nsys_others *others, const char *name, const char *columns, uint64_t rows)
 {
 	struct nsys_other *t = &others->tables[others->count++];
 
@@ -90,7 +90,7 @@ static void add(struct nsys_others *others, const char *name, const char *column
 	snprintf(t->name, sizeof(t->name), "%s", name);
 }
 
-static int take_meta(void *context, const int64_t *values, uint32_t present)
+static int take_other_meta(void *context, const int64_t *values, uint32_t present)
 {
 	const size_t prefix = sizeof(NSYS_COLUMNS_KEY) - 1;
 	struct query *q = context;
@@ -105,8 +105,9 @@ static int take_meta(void *context, const int64_t *values, uint32_t present)
 		return 0;
 	key += prefix;
 	columns = report_text(q->report, (uint64_t)values[COLUMN_META_VALUE], &ignored);
-	if (columns && len - prefix < sizeof(q->others.tables->name) && is_free_name(q, key) && !find(&q->others, q->others.count, key))
-		add(&q->others, key, columns, present >> COLUMN_META_NUMBER & 1 ? (uint64_t)values[COLUMN_META_NUMBER] : 0);
+	if (columns && len - prefix < sizeof(q->others.tables->name) && is_free_name(q, key) &&
+	    !find_other_table(&q->others, q->others.count, key))
+		add_other_table(&q->others, key, columns, present >> COLUMN_META_NUMBER & 1 ? (uint64_t)values[COLUMN_META_NUMBER] : 0);
 	return 0;
 }
 
@@ -118,11 +119,11 @@ int nsys_others_load(struct query *q)
 	q->others.tables = calloc(MOST_IMPORTED + KNOWN_COUNT, sizeof(*q->others.tables));
 	if (!q->others.tables)
 		return -ENOMEM;
-	r = report_each_row(q->report, TABLE_META, COLUMN_META_NUMBER + 1, take_meta, q);
+	r = report_each_row(q->report, TABLE_META, COLUMN_META_NUMBER + 1, take_other_meta, q);
 	imported = q->others.count;
 	for (size_t i = 0; i < KNOWN_COUNT; i++)
-		if (!find(&q->others, imported, known[i].name) && !query_table(q, known[i].name))
-			add(&q->others, known[i].name, known[i].columns, 0);
+		if (!find_other_table(&q->others, imported, known[i].name) && !query_table(q, known[i].name))
+			add_other_table(&q->others, known[i].name, known[i].columns, 0);
 	return r == -ENOMEM ? r : 0;
 }
 
@@ -163,7 +164,7 @@ static void show_column(struct other_column *c)
 		c->shown[len] = is_letter(c->name[len]) ? c->name[len] : '_';
 }
 
-static int is_shown(const struct other_vtab *v, const char *shown)
+static int is_other_column(const struct other_vtab *v, const char *shown)
 {
 	for (unsigned i = 0; i < v->count; i++)
 		if (strcasecmp(v->columns[i].shown, shown) == 0)
@@ -198,7 +199,7 @@ static void give_places(struct other_vtab *v)
 	give_place(v, "globalPid", PLACE_PID);
 }
 
-static void read_columns(struct other_vtab *v, const char *list)
+static void read_other_columns(struct other_vtab *v, const char *list)
 {
 	size_t len;
 
@@ -208,7 +209,7 @@ static void read_columns(struct other_vtab *v, const char *list)
 		read_column(&v->columns[v->count], list, len);
 		show_column(&v->columns[v->count]);
 		/* One name twice is no table. */
-		if (v->columns[v->count].shown[0] && !is_shown(v, v->columns[v->count].shown))
+		if (v->columns[v->count].shown[0] && !is_other_column(v, v->columns[v->count].shown))
 			v->count++;
 	}
 	give_places(v);
@@ -237,7 +238,7 @@ static char *declaration(const struct other_vtab *v)
 static int other_connect(sqlite3 *db, void *aux, int argc, const char *const *argv, sqlite3_vtab **ret, char **error)
 {
 	struct query *q = aux;
-	const struct nsys_other *table = find(&q->others, q->others.count, argv[2]);
+	const struct nsys_other *table = find_other_table(&q->others, q->others.count, argv[2]);
 	struct other_vtab *v = sqlite3_malloc(sizeof(*v));
 	char *sql = NULL;
 	int r = v ? SQLITE_OK : SQLITE_NOMEM;
@@ -247,9 +248,9 @@ static int other_connect(sqlite3 *db, void *aux, int argc, const char *const *ar
 		v->function.q = q;
 		v->rows = table ? table->rows : 0;
 		snprintf(v->name, sizeof(v->name), "%s", argv[2]);
-		read_columns(v, table ? table->columns : "");
+		read_other_columns(v, table ? table->columns : "");
 		if (!v->count) /* a list that is damaged */
-			read_columns(v, "value");
+			read_other_columns(v, "value");
 		sql = declaration(v);
 		r = sql ? sqlite3_declare_vtab(db, sql) : SQLITE_NOMEM;
 	}
@@ -320,7 +321,7 @@ static sqlite3_value *cell_value(const struct other_cursor *c, const struct othe
 }
 
 /* A value that is null is one, too. */
-static int keep(struct other_cursor *c, unsigned column, sqlite3_value *value)
+static int keep_other_value(struct other_cursor *c, unsigned column, sqlite3_value *value)
 {
 	sqlite3_value_free(c->values[column]);
 	c->values[column] = sqlite3_value_dup(value);
@@ -337,7 +338,7 @@ static int take_cells(struct other_cursor *c, const struct other_vtab *v)
 		key = (const char *)sqlite3_column_text(c->rows, KEY);
 		column = key ? column_named(v, key) : -1;
 		if (column >= 0)
-			r = keep(c, (unsigned)column, cell_value(c, &v->columns[column]));
+			r = keep_other_value(c, (unsigned)column, cell_value(c, &v->columns[column]));
 		step = sqlite3_step(c->rows);
 	}
 	c->has_row = step == SQLITE_ROW;
@@ -345,7 +346,7 @@ static int take_cells(struct other_cursor *c, const struct other_vtab *v)
 }
 
 /* The name is that of the first column of these that no argument tells. */
-static int take_name(struct other_cursor *c, const struct other_vtab *v, sqlite3_value *number, sqlite3_value *text)
+static int take_event_name(struct other_cursor *c, const struct other_vtab *v, sqlite3_value *number, sqlite3_value *text)
 {
 	static const char *const names[] = { "textId", "nameId", "text", "name" };
 	int at;
@@ -353,12 +354,12 @@ static int take_name(struct other_cursor *c, const struct other_vtab *v, sqlite3
 	for (unsigned i = 0; v->is_timed && i < COUNT_OF(names); i++) {
 		at = column_named(v, names[i]);
 		if (at >= 0 && !c->values[at])
-			return keep(c, (unsigned)at, v->columns[at].kind ? text : number);
+			return keep_other_value(c, (unsigned)at, v->columns[at].kind ? text : number);
 	}
 	return SQLITE_OK;
 }
 
-static int take_row(struct other_cursor *c)
+static int take_other_row(struct other_cursor *c)
 {
 	static const int of_place[] = { [PLACE_START] = START, [PLACE_END] = END, [PLACE_TID] = GLOBAL_TID, [PLACE_PID] = GLOBAL_PID };
 	const struct other_vtab *v = (const struct other_vtab *)c->base.pVtab;
@@ -378,9 +379,9 @@ static int take_row(struct other_cursor *c)
 		r = take_cells(c, v);
 	for (unsigned i = 0; r == SQLITE_OK && i < v->count; i++)
 		if (v->columns[i].place && !c->values[i])
-			r = keep(c, i, own[of_place[v->columns[i].place]]);
+			r = keep_other_value(c, i, own[of_place[v->columns[i].place]]);
 	if (r == SQLITE_OK)
-		r = take_name(c, v, own[NAME], own[NAME_TEXT]);
+		r = take_event_name(c, v, own[NAME], own[NAME_TEXT]);
 	for (unsigned i = START; i < KEY; i++)
 		sqlite3_value_free(own[i]);
 	return r;
@@ -405,12 +406,12 @@ static int other_filter(sqlite3_vtab_cursor *base, int plan, const char *text, i
 			r = r == SQLITE_ROW || r == SQLITE_DONE ? SQLITE_OK : r;
 		}
 	}
-	return r == SQLITE_OK ? take_row(c) : r;
+	return r == SQLITE_OK ? take_other_row(c) : r;
 }
 
 static int other_next(sqlite3_vtab_cursor *base)
 {
-	return take_row((struct other_cursor *)base);
+	return take_other_row((struct other_cursor *)base);
 }
 
 static int other_eof(sqlite3_vtab_cursor *base)

@@ -125,7 +125,7 @@ static void forget_pass(struct cursor *c)
 	c->next_of_name = c->first_of_name = NULL;
 }
 
-static void forget(struct cursor *c)
+static void clear_kernel_cursor(struct cursor *c)
 {
 	forget_pass(c);
 	group_table_release(&c->groups);
@@ -145,7 +145,7 @@ static void forget(struct cursor *c)
 
 static int kernels_close(sqlite3_vtab_cursor *base)
 {
-	forget((struct cursor *)base);
+	clear_kernel_cursor((struct cursor *)base);
 	free(base);
 	return SQLITE_OK;
 }
@@ -206,7 +206,7 @@ static int name_scopes(struct cursor *c)
 	return r;
 }
 
-static void mark(const struct cursor *c, uint32_t kernel, uint32_t place)
+static void mark_launching_range(const struct cursor *c, uint32_t kernel, uint32_t place)
 {
 	_Atomic uint64_t *word = &c->launched[(size_t)(kernel - c->first) * c->words + place / WORD_BITS];
 	uint64_t bit = 1ull << place % WORD_BITS;
@@ -232,13 +232,13 @@ static int find_group(const struct cursor *c, struct part *p, int64_t scope, uin
 }
 
 /* Scopes outside of ranges are numbered by each worker for itself, from -1 down. */
-static int add_kernel(struct cursor *c, struct part *p, int64_t scope, uint32_t place, uint32_t kernel, int64_t duration)
+static int add_scope_kernel(struct cursor *c, struct part *p, int64_t scope, uint32_t place, uint32_t kernel, int64_t duration)
 {
 	size_t group;
 
 	TRY(find_group(c, p, scope, kernel, &group));
 	if (place)
-		mark(c, kernel, place);
+		mark_launching_range(c, kernel, place);
 	if (!p->allowed) {
 		if (atomic_fetch_sub(&c->durations, DURATIONS_TAKEN) <= 0)
 			return -E2BIG;
@@ -254,13 +254,13 @@ static int add_outside(struct cursor *c, struct part *p, int64_t who, uint32_t k
 	size_t scope;
 
 	TRY(group_table_find(&p->outside, key, 0, &scope));
-	return add_kernel(c, p, -1 - (int64_t)scope, 0, kernel, duration);
+	return add_scope_kernel(c, p, -1 - (int64_t)scope, 0, kernel, duration);
 }
 
 enum { PART_START, PART_END, PART_CORRELATION, PART_LAUNCH, PART_COUNT };
 
-static int add_row(struct cursor *c, struct part *p, const int64_t *track, const struct cuda_process *process, const int64_t *row,
-		   size_t *hint)
+static int add_kernel_row(struct cursor *c, struct part *p, const int64_t *track, const struct cuda_process *process, const int64_t *row,
+			  size_t *hint)
 {
 	const int64_t *launch = cuda_launch(c->index, row[PART_LAUNCH]), *call_track;
 	uint32_t kernel = launch ? c->kernels[(size_t)(launch - c->index->launches.rows) / LAUNCH_WIDTH] : 0;
@@ -279,11 +279,11 @@ static int add_row(struct cursor *c, struct part *p, const int64_t *track, const
 	end = c->ranges->crossing ? cuda_call_end(c->calls, call) : INT64_MIN;
 	for (; r >= 0 && at; at = nvtx_range_outer(c->ranges, at, end))
 		if (c->scope_of_range[at - 1] != SCOPE_HIDDEN)
-			r = add_kernel(c, p, c->scope_of_range[at - 1], at, kernel, duration);
+			r = add_scope_kernel(c, p, c->scope_of_range[at - 1], at, kernel, duration);
 	return r;
 }
 
-static int add_group(struct cursor *c, struct part *p, size_t group)
+static int add_kernel_group(struct cursor *c, struct part *p, size_t group)
 {
 	static const uint8_t columns[] = { COLUMN_GPU_KERNEL_START, COLUMN_GPU_KERNEL_END, COLUMN_GPU_KERNEL_CORRELATION,
 					   COLUMN_GPU_KERNEL_LAUNCH };
@@ -311,13 +311,13 @@ static int add_group(struct cursor *c, struct part *p, size_t group)
 			continue;
 		for (unsigned part = 0; part < PART_COUNT; part++)
 			row[part] = values[(size_t)part * g->rows + i];
-		r = add_row(c, p, track, process, row, &hint);
+		r = add_kernel_row(c, p, track, process, row, &hint);
 	}
 	free(values);
 	return r;
 }
 
-static int gather(void *context, unsigned worker)
+static int gather_kernels(void *context, unsigned worker)
 {
 	struct cursor *c = context;
 	size_t group, cells = c->names.count * c->scopes.count;
@@ -327,7 +327,7 @@ static int gather(void *context, unsigned worker)
 	if (cells > 0 && cells <= CELLS_MAX)
 		c->parts[worker].cells = calloc(cells, sizeof(*c->parts[worker].cells));
 	while (r >= 0 && (group = atomic_fetch_add(&c->next, 1)) < report_group_count(c->q->report, TABLE_GPU_KERNEL)) {
-		r = add_group(c, &c->parts[worker], group);
+		r = add_kernel_group(c, &c->parts[worker], group);
 		if (r == -EBADMSG) {
 			atomic_fetch_add(&c->q->damaged, 1);
 			r = 0;
@@ -396,7 +396,7 @@ static int make_rows(struct cursor *c)
 	return 0;
 }
 
-static void add_up(struct cursor *c, size_t i)
+static void compute_kernel_figures(struct cursor *c, size_t i)
 {
 	static const double half[] = { 0.5 };
 	struct grouping kind = { .value_kind = VECTOR_NUMBER };
@@ -421,7 +421,7 @@ static void count_ranges(const struct cursor *c, size_t name, uint64_t *counts)
 }
 
 /* The rows of one name after the other. */
-static int compute(void *context, unsigned worker)
+static int compute_kernel_rows(void *context, unsigned worker)
 {
 	struct cursor *c = context;
 	uint64_t *counts = malloc((c->scopes.count + 1) * sizeof(*counts));
@@ -434,7 +434,7 @@ static int compute(void *context, unsigned worker)
 			count_ranges(c, name, counts);
 		for (uint32_t i = c->first_of_name[name]; i; i = c->next_of_name[i - 1]) {
 			group = c->added_up + i - 1;
-			add_up(c, group);
+			compute_kernel_figures(c, group);
 			c->rows[group].ranges = counts[c->groups.groups[group].key[KEY_SCOPE]];
 		}
 	}
@@ -452,14 +452,14 @@ static int run_pass(struct cursor *c)
 	if (!c->launched)
 		return -ENOMEM;
 	atomic_store(&c->next, 0);
-	r = parallel_run(gather, c, parallel_width(report_group_count(c->q->report, TABLE_GPU_KERNEL)));
+	r = parallel_run(gather_kernels, c, parallel_width(report_group_count(c->q->report, TABLE_GPU_KERNEL)));
 	if (r >= 0)
 		r = merge_parts(c);
 	if (r >= 0)
 		r = make_rows(c);
 	atomic_store(&c->next, 0);
 	if (r >= 0)
-		r = parallel_run(compute, c, parallel_width(names));
+		r = parallel_run(compute_kernel_rows, c, parallel_width(names));
 	c->added_up = c->groups.count;
 	forget_pass(c);
 	return r;
@@ -479,7 +479,7 @@ static uint32_t names_at_a_time(const struct cursor *c)
 	return names ? (uint32_t)names : 1;
 }
 
-static int run(struct cursor *c)
+static int sum_kernels(struct cursor *c)
 {
 	uint32_t together;
 	int r = name_kernels(c);
@@ -496,7 +496,7 @@ static int run(struct cursor *c)
 	return r;
 }
 
-static int parse_by(struct cursor *c, const char *by, struct error *err)
+static int parse_kernels_by(struct cursor *c, const char *by, struct error *err)
 {
 	static const struct {
 		const char *name;
@@ -519,8 +519,8 @@ static int kernels_filter(sqlite3_vtab_cursor *base, int plan, const char *text,
 	struct error err = { "" };
 	int r;
 
-	forget(c);
-	r = parse_by(c, function_argument(plan, 0, argc, argv), &err);
+	clear_kernel_cursor(c);
+	r = parse_kernels_by(c, function_argument(plan, 0, argc, argv), &err);
 	if (r < 0)
 		return function_fail(base, r, &err);
 	c->index = c->q->index.cuda;
@@ -529,7 +529,7 @@ static int kernels_filter(sqlite3_vtab_cursor *base, int plan, const char *text,
 		r = cuda_calls_of(c->q, c->ranges->crossing ? CALL_PART_ENDS : 0, &c->calls);
 	atomic_store(&c->durations, (int64_t)DURATIONS_MOST(report_row_count(c->q->report, TABLE_GPU_KERNEL)));
 	if (r >= 0)
-		r = run(c);
+		r = sum_kernels(c);
 	if (r == -E2BIG)
 		return function_fail(base, error_set(&err, E2BIG, "Ranges nest too deeply around the kernels to count each in all of them"),
 				     &err);

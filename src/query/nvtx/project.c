@@ -38,7 +38,7 @@ struct projecting {
 	uint64_t most_steps;
 };
 
-static uint64_t add_work(const struct projecting *p, struct nvtx_projection *to, uint32_t call, int64_t start, int64_t end)
+static uint64_t project_gpu_work(const struct projecting *p, struct nvtx_projection *to, uint32_t call, int64_t start, int64_t end)
 {
 	const struct nvtx_ranges *ranges = p->ranges;
 	int64_t returned = ranges->crossing ? cuda_call_end(p->calls, call) : INT64_MIN;
@@ -84,7 +84,7 @@ static int project_group(struct projecting *p, const struct work_table *work, si
 	for (uint32_t i = 0; r >= 0 && i < g->rows; i++) {
 		call = cuda_call_find(p->calls, process, correlations[i]);
 		if (call != CUDA_NO_CALL && counts[i])
-			steps += add_work(p, to, call, starts[i], ends[i]);
+			steps += project_gpu_work(p, to, call, starts[i], ends[i]);
 		if (steps > p->most_steps)
 			r = -E2BIG;
 	}
@@ -126,7 +126,7 @@ static int project(void *context, unsigned worker)
 	return r;
 }
 
-static void merge(struct nvtx_projection *to, const struct nvtx_projection *from, uint32_t count)
+static void merge_projections(struct nvtx_projection *to, const struct nvtx_projection *from, uint32_t count)
 {
 	for (uint32_t i = 0; i < count; i++) {
 		if (!from[i].ops)
@@ -165,7 +165,7 @@ static int project_all(struct projecting *p)
 	if (r >= 0)
 		r = parallel_run(project, p, width);
 	for (unsigned i = 1; r >= 0 && i < width; i++)
-		merge(p->workers[0], p->workers[i], p->ranges->count);
+		merge_projections(p->workers[0], p->workers[i], p->ranges->count);
 	for (unsigned i = r >= 0; i < width; i++)
 		free(p->workers[i]);
 	return r;

@@ -74,7 +74,7 @@ static int row_close(sqlite3_vtab_cursor *base)
 	return SQLITE_OK;
 }
 
-static int is_shown(const struct query *q, const struct nvtx_range *range)
+static int is_shown_range(const struct query *q, const struct nvtx_range *range)
 {
 	return scope_has(q, range->track, range->start, range->end);
 }
@@ -87,7 +87,7 @@ static int make_order(struct row_cursor *c)
 	for (uint32_t i = 0; i < c->ranges->count; i++)
 		c->order[c->ranges->ranges[i].id - 1] = i;
 	for (uint32_t i = 0; i < c->ranges->count; i++)
-		if (is_shown(c->q, &c->ranges->ranges[c->order[i]]))
+		if (is_shown_range(c->q, &c->ranges->ranges[c->order[i]]))
 			c->order[c->list.count++] = c->order[i];
 	return 0;
 }
@@ -248,7 +248,7 @@ static struct sum_extra *extra_of(struct sum_cursor *c, size_t group)
 	return ARRAY_REACH(c->extra, c->extra_cap, group) ? &c->extra[group] : NULL;
 }
 
-static int add_range(struct sum_cursor *c, const struct nvtx_range *range, const struct nvtx_projection *projection)
+static int add_projected_range(struct sum_cursor *c, const struct nvtx_range *range, const struct nvtx_projection *projection)
 {
 	int64_t key[REQUEST_MAX_KEYS] = { [KEY_NAME] = range->name, [KEY_DOMAIN] = range->domain, [KEY_STYLE] = nvtx_range_style(range) };
 	struct sum_extra *extra;
@@ -267,7 +267,7 @@ static int add_range(struct sum_cursor *c, const struct nvtx_range *range, const
 }
 
 /* Figures of the row that is shown. */
-static void compute(struct sum_cursor *c)
+static void compute_range_figures(struct sum_cursor *c)
 {
 	static const double half[] = { 0.5 };
 	struct grouping kind = { .value_kind = VECTOR_NUMBER };
@@ -282,7 +282,7 @@ static void compute(struct sum_cursor *c)
 	c->median = (double)middle.low + ((double)middle.high - (double)middle.low) * middle.between;
 }
 
-static int parse_by(struct sum_cursor *c, const char *by, struct error *err)
+static int parse_projection_by(struct sum_cursor *c, const char *by, struct error *err)
 {
 	if (!by || strcmp(by, "name") == 0)
 		return 0;
@@ -307,21 +307,21 @@ static int sum_filter(sqlite3_vtab_cursor *base, int plan, const char *text, int
 
 	sum_forget(c);
 	c->groups.narrow = 1;
-	r = parse_by(c, function_argument(plan, 0, argc, argv), &err);
+	r = parse_projection_by(c, function_argument(plan, 0, argc, argv), &err);
 	if (r < 0)
 		return function_fail(base, r, &err);
 	r = load_both(c->q, &ranges, &projections);
 	for (uint32_t i = 0; r >= 0 && i < ranges->count; i++)
-		if (projections->of_range[i].ops && is_shown(c->q, &ranges->ranges[i]))
-			r = add_range(c, &ranges->ranges[i], &projections->of_range[i]);
-	compute(c);
+		if (projections->of_range[i].ops && is_shown_range(c->q, &ranges->ranges[i]))
+			r = add_projected_range(c, &ranges->ranges[i], &projections->of_range[i]);
+	compute_range_figures(c);
 	return function_code(r);
 }
 
 static int sum_next(sqlite3_vtab_cursor *base)
 {
 	((struct sum_cursor *)base)->at++;
-	compute((struct sum_cursor *)base);
+	compute_range_figures((struct sum_cursor *)base);
 	return SQLITE_OK;
 }
 

@@ -81,7 +81,7 @@ static int tree_open(sqlite3_vtab *base, sqlite3_vtab_cursor **ret)
 	return SQLITE_OK;
 }
 
-static void forget(struct tree_cursor *c)
+static void clear_tree_cursor(struct tree_cursor *c)
 {
 	for (size_t i = 0; i < c->level_count; i++) {
 		track_reader_release(&c->levels[i].rows);
@@ -101,7 +101,7 @@ static int tree_close(sqlite3_vtab_cursor *base)
 {
 	struct tree_cursor *c = (struct tree_cursor *)base;
 
-	forget(c);
+	clear_tree_cursor(c);
 	buf_release(&c->stack);
 	free(c);
 	return SQLITE_OK;
@@ -167,7 +167,7 @@ static int comes_before(struct tree_cursor *c, size_t a, size_t b)
 	return x != y ? x < y : a < b;
 }
 
-static void sift_down(struct tree_cursor *c, size_t at)
+static void sift_level_heap(struct tree_cursor *c, size_t at)
 {
 	size_t child, t;
 
@@ -188,7 +188,7 @@ static void build_heap(struct tree_cursor *c)
 	for (size_t i = 0; i < c->level_count; i++)
 		c->heap[c->heap_count++] = i;
 	for (size_t i = c->heap_count / 2; i-- > 0;)
-		sift_down(c, i);
+		sift_level_heap(c, i);
 }
 
 /* A child belongs to the last range of its parent's level that started no later:
@@ -259,13 +259,13 @@ static int step_any(struct tree_cursor *c)
 			return r;
 		if (r == 0) {
 			c->heap[0] = c->heap[--c->heap_count];
-			sift_down(c, 0);
+			sift_level_heap(c, 0);
 			continue;
 		}
 		after = c->row.start;
 		if (after == before)
 			break;
-		sift_down(c, 0);
+		sift_level_heap(c, 0);
 	}
 	track_reader_advance(&level->rows);
 	c->id++;
@@ -275,12 +275,12 @@ static int step_any(struct tree_cursor *c)
 	level->has_current = 1;
 	level->current = c->row;
 	level->current_id = c->id;
-	sift_down(c, 0);
+	sift_level_heap(c, 0);
 	return r;
 }
 
 /* Ids and levels are those of the whole recording. */
-static int step(struct tree_cursor *c)
+static int step_tree(struct tree_cursor *c)
 {
 	int r;
 
@@ -295,20 +295,20 @@ static int tree_filter(sqlite3_vtab_cursor *base, int plan, const char *text, in
 	struct tree_cursor *c = (struct tree_cursor *)base;
 	int r;
 
-	forget(c);
+	clear_tree_cursor(c);
 	r = track_groups_load(&c->groups, c->q, TABLE_SLICE);
 	if (r >= 0)
 		r = load_levels(c);
 	if (r >= 0) {
 		build_heap(c);
-		r = step(c);
+		r = step_tree(c);
 	}
 	return function_code(r);
 }
 
 static int tree_next(sqlite3_vtab_cursor *base)
 {
-	return function_code(step((struct tree_cursor *)base));
+	return function_code(step_tree((struct tree_cursor *)base));
 }
 
 static int tree_eof(sqlite3_vtab_cursor *base)
@@ -324,7 +324,7 @@ static int64_t parent_of(const struct tree_cursor *c)
 	return 0;
 }
 
-static int64_t number_of(const struct tree_cursor *c, int column)
+static int64_t get_tree_number(const struct tree_cursor *c, int column)
 {
 	const int64_t *track = c->levels[c->shown].track;
 	const int64_t *process = index_find(&c->q->index.processes, track[TRACK_PROCESS]);
@@ -361,7 +361,7 @@ static int tree_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int 
 		break;
 	case TREE_STACK: sqlite3_result_text(context, c->stack.data, (int)c->stack.len, SQLITE_TRANSIENT); break;
 	default:
-		number = number_of(c, column);
+		number = get_tree_number(c, column);
 		if (column != TREE_PARENT || number)
 			sqlite3_result_int64(context, number);
 	}

@@ -61,7 +61,7 @@ static int track_counts(const struct search *s, const int64_t *track)
 	return pattern_matches(s->filter->domain, domain ? domain : "", len);
 }
 
-static int is_meant(struct search *s, int64_t name)
+static int is_meant_name(struct search *s, int64_t name)
 {
 	const char *text;
 	size_t len;
@@ -84,7 +84,7 @@ static int is_of_gpu(struct query *q, int64_t class)
 	return text && strncmp(text, "gpu_", 4) == 0;
 }
 
-static int add_range(struct scope_ranges *list, const struct scope_range *range)
+static int add_scope_range(struct scope_ranges *list, const struct scope_range *range)
 {
 	if (!ARRAY_ROOM(list->ranges, list->count, list->cap, 1))
 		return -ENOMEM;
@@ -123,7 +123,7 @@ static int take_step(struct search *s, const int64_t *track, struct scope_range 
 	}
 	range->number = number.value;
 	TRY(find_family(s, track, range->name, &range->family));
-	return add_range(s->found, range);
+	return add_scope_range(s->found, range);
 }
 
 static int already_named(const struct search *s, const char *text)
@@ -164,7 +164,7 @@ static void suggest(struct search *s, const int64_t *track, int64_t name)
 
 enum { PART_START, PART_END, PART_NAME, PART_FLAGS, PART_END_THREAD, PART_CLASS, PART_COUNT };
 
-static int take_row(struct search *s, const int64_t *track, int64_t *const *parts, uint32_t row)
+static int take_scope_row(struct search *s, const int64_t *track, int64_t *const *parts, uint32_t row)
 {
 	int open = (parts[PART_FLAGS][row] & SLICE_OPEN) != 0;
 	struct scope_range range = { .start = parts[PART_START][row],
@@ -181,7 +181,7 @@ static int take_row(struct search *s, const int64_t *track, int64_t *const *part
 	}
 	if (!s->filter)
 		return take_step(s, track, &range);
-	return is_meant(s, range.name) ? add_range(s->found, &range) : 0;
+	return is_meant_name(s, range.name) ? add_scope_range(s->found, &range) : 0;
 }
 
 static int search_group(struct search *s, size_t group, const int64_t *track)
@@ -197,7 +197,7 @@ static int search_group(struct search *s, size_t group, const int64_t *track)
 		r = report_column(s->q->report, TABLE_SLICE, group, columns[i], parts[i], NULL);
 	}
 	for (uint32_t row = 0; r >= 0 && row < rows; row++)
-		r = take_row(s, track, parts, row);
+		r = take_scope_row(s, track, parts, row);
 	free(values);
 	if (r == -EBADMSG) {
 		atomic_fetch_add(&s->q->damaged, 1);
@@ -260,7 +260,7 @@ static int say_none(struct search *s, const char *text, struct error *err)
 	return error_set(err, ENOENT, "No range is '%s'. The nearest are %s", text, hint);
 }
 
-static int choose(struct search *s, const char *text, struct error *err)
+static int select_scope_ranges(struct search *s, const char *text, struct error *err)
 {
 	size_t all = s->found->count;
 
@@ -289,7 +289,7 @@ int scope_find_ranges(struct query *q, const char *text, struct scope_ranges *re
 
 	if (r >= 0) {
 		r = search_report(&s);
-		r = r < 0 ? error_set(err, -r, "Not enough memory for the ranges of the recording") : choose(&s, text, err);
+		r = r < 0 ? error_set(err, -r, "Not enough memory for the ranges of the recording") : select_scope_ranges(&s, text, err);
 	}
 	release_search(&s);
 	range_filter_release(&filter);
@@ -316,7 +316,7 @@ static int64_t length_of(const struct scope_range *range)
 	return range->end > range->start && range->end < INT64_MAX ? range->end - range->start : 0;
 }
 
-static int64_t add_time(int64_t a, int64_t b)
+static int64_t add_scope_time(int64_t a, int64_t b)
 {
 	return a > INT64_MAX - b ? INT64_MAX : a + b;
 }
@@ -331,9 +331,9 @@ static void measure(struct search *s, struct family *families)
 		const char *text = query_text(s->q, range->name, &len);
 
 		family->is_step = name_number_find(text, len, &number) && name_is_step(text, number.first);
-		family->time = add_time(family->time, length_of(range));
+		family->time = add_scope_time(family->time, length_of(range));
 		if (is_main_thread(s->q, range))
-			family->main_time = add_time(family->main_time, length_of(range));
+			family->main_time = add_scope_time(family->main_time, length_of(range));
 	}
 }
 
@@ -347,7 +347,7 @@ static int is_better(const struct family *a, const struct family *b)
 }
 
 /* The name with N in place of the number, and the numbers there are. */
-static void describe(struct search *s, uint32_t family, char *note, size_t size)
+static void describe_range_family(struct search *s, uint32_t family, char *note, size_t size)
 {
 	const int64_t domain_id = s->families.groups[family].key[1];
 	uint64_t least = UINT64_MAX, largest = 0;
@@ -404,7 +404,7 @@ static int choose_steps(struct search *s, const char *text, const struct number_
 	free(families);
 	if (s->found->count == 0)
 		return error_set(err, ENOENT, "No steps were found: the recording has no ranges with a number, such as 'step 12'");
-	describe(s, best, note, note_size);
+	describe_range_family(s, best, note, note_size);
 	keep_steps(s, best, main_only, numbers);
 	if (s->found->count == 0)
 		return error_set(err, ENOENT, "%s; none of them is in '%s'", note, text);

@@ -165,7 +165,7 @@ static void find_dimensions(struct walk *w, const struct frame *f, const int64_t
 }
 
 /* All dimensions together; no more than INT64_MAX. */
-static uint64_t product(const struct dimensions *d)
+static uint64_t multiply_dimensions(const struct dimensions *d)
 {
 	uint64_t all = 1;
 
@@ -239,7 +239,7 @@ static int append_array(struct walk *w, const struct frame *f, const int64_t *en
 	*end = NOWHERE;
 	if (d.count == 0)
 		return append_null(w);
-	count = product(&d);
+	count = multiply_dimensions(&d);
 	if (at > w->len || (count && !walk_has(w, at, size ? size : 1)))
 		return append_null(w);
 	if (size)
@@ -288,7 +288,7 @@ static int append_text(struct walk *w, const struct frame *f, const int64_t *ent
 	}
 	if (array)
 		find_dimensions(w, f, entry, at, width, &d);
-	units = product(&d);
+	units = multiply_dimensions(&d);
 	*end = d.count ? array_end(at, units + (array == FLAG_ARRAY_ZERO ? 1 : 0), width) : NOWHERE;
 	if (!d.count || (units && !walk_has(w, at, 1)))
 		return append_null(w);
@@ -331,7 +331,7 @@ static int append_name(struct walk *w, const int64_t *entry)
 
 /* Where an entry lies: as registered or worked out by the agent, else behind the last one by
  * natural alignment. */
-static size_t place(struct walk *w, const struct frame *f, const int64_t *entry, size_t end)
+static size_t place_entry(struct walk *w, const struct frame *f, const int64_t *entry, size_t end)
 {
 	size_t align, at;
 
@@ -382,7 +382,7 @@ static int append_fields(struct walk *w, struct frame *f, int64_t selected, size
 		/* Defined twice: the agent was not sure that the first time came through. */
 		if (i > f->first && entry[ENTRY_INDEX] == walk_entry(w, i - 1)[ENTRY_INDEX])
 			continue;
-		at = place(w, f, entry, end);
+		at = place_entry(w, f, entry, end);
 		if (entry[ENTRY_INDEX] >= 0 && entry[ENTRY_INDEX] < MAX_PLACES)
 			f->places[entry[ENTRY_INDEX]] = at;
 		if (selected != NO_MEMBER && entry[ENTRY_INDEX] != selected)

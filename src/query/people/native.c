@@ -21,8 +21,8 @@ static const struct {
 /* Beside those of the schema: the track, and the duration. */
 #define MORE_COLUMNS 2
 
-static void add_column(struct native_table *n, struct mapped_column **at, const char *name, const char *declaration,
-		       struct mapped_cell cell)
+static void add_native_column(struct native_table *n, struct mapped_column **at, const char *name, const char *declaration,
+			      struct mapped_cell cell)
 {
 	*(*at)++ = (struct mapped_column){ .name = name, .declaration = declaration, .cell = cell };
 	n->table.column_count++;
@@ -37,12 +37,13 @@ static void init_table(struct native_table *n, struct mapped_column **at, const 
 	n->table.sources = &n->source;
 	n->table.source_count = 1;
 	for (unsigned c = 0; c < schema->column_count; c++)
-		add_column(n, at, schema->columns[c].name, by_type[schema->columns[c].type].declaration,
-			   (struct mapped_cell){ .convert = (uint8_t)by_type[schema->columns[c].type].convert, .column = (uint8_t)c });
+		add_native_column(
+			n, at, schema->columns[c].name, by_type[schema->columns[c].type].declaration,
+			(struct mapped_cell){ .convert = (uint8_t)by_type[schema->columns[c].type].convert, .column = (uint8_t)c });
 	if (schema->kind != TABLE_KIND_PLAIN)
-		add_column(n, at, "track", "INTEGER", (struct mapped_cell){ .convert = CONVERT_TRACK });
+		add_native_column(n, at, "track", "INTEGER", (struct mapped_cell){ .convert = CONVERT_TRACK });
 	if (schema->kind == TABLE_KIND_SPAN)
-		add_column(
+		add_native_column(
 			n, at, "duration", "INTEGER HIDDEN",
 			(struct mapped_cell){ .convert = CONVERT_DURATION, .column = 1, .other = (uint8_t)table_open_column(schema->id) });
 }

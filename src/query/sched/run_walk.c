@@ -35,7 +35,7 @@ static int compare_threads(const void *a, const void *b)
 	return compare_by(*(const int64_t *const *)a, *(const int64_t *const *)b, order, sizeof(order));
 }
 
-static int compare_calls(const void *a, const void *b)
+static int compare_call_tracks(const void *a, const void *b)
 {
 	static const uint8_t order[] = { TRACK_THREAD, TRACK_DEPTH, TRACK_ID };
 
@@ -90,7 +90,7 @@ int run_threads_load(struct run_threads *ret, struct query *q)
 		return r;
 	}
 	sort_items(ret->tracks, ret->count, sizeof(*ret->tracks), compare_threads);
-	sort_items(ret->call_tracks, ret->call_count, sizeof(*ret->call_tracks), compare_calls);
+	sort_items(ret->call_tracks, ret->call_count, sizeof(*ret->call_tracks), compare_call_tracks);
 	return 0;
 }
 

@@ -168,7 +168,7 @@ struct stats_cursor {
 	sqlite3_int64 row;
 };
 
-static struct state_sum *sum_of(struct thread_sums *t, const struct state_interval *i)
+static struct state_sum *find_state_sum(struct thread_sums *t, const struct state_interval *i)
 {
 	uint64_t hash = hash_mix((uint64_t)i->reason * STATE_COUNT + i->state) + i->source;
 	struct hash_probe at = hash_probe(hash);
@@ -190,7 +190,7 @@ static struct state_sum *sum_of(struct thread_sums *t, const struct state_interv
 static int add_interval(struct thread_sums *t, const struct state_interval *i)
 {
 	int64_t time = time_between(i->start, i->end);
-	struct state_sum *sum = sum_of(t, i);
+	struct state_sum *sum = find_state_sum(t, i);
 
 	if (!sum)
 		return -ENOMEM;
@@ -223,12 +223,12 @@ static int sum_threads(void *context, unsigned worker)
 	return r;
 }
 
-static int stats_connect(sqlite3 *db, void *aux, int argc, const char *const *argv, sqlite3_vtab **ret, char **error)
+static int thread_stats_connect(sqlite3 *db, void *aux, int argc, const char *const *argv, sqlite3_vtab **ret, char **error)
 {
 	return function_connect(db, aux, STATS_DECLARATION, ret);
 }
 
-static int stats_open(sqlite3_vtab *base, sqlite3_vtab_cursor **ret)
+static int thread_stats_open(sqlite3_vtab *base, sqlite3_vtab_cursor **ret)
 {
 	return cursor_open(ret, sizeof(struct stats_cursor));
 }
@@ -246,7 +246,7 @@ static void stats_forget(struct stats_cursor *c)
 	c->row = 0;
 }
 
-static int stats_close(sqlite3_vtab_cursor *base)
+static int thread_stats_close(sqlite3_vtab_cursor *base)
 {
 	stats_forget((struct stats_cursor *)base);
 	free(base);
@@ -261,7 +261,7 @@ static void skip_finished(struct stats_cursor *c)
 	}
 }
 
-static int stats_filter(sqlite3_vtab_cursor *base, int plan, const char *text, int argc, sqlite3_value **argv)
+static int thread_stats_filter(sqlite3_vtab_cursor *base, int plan, const char *text, int argc, sqlite3_value **argv)
 {
 	struct stats_cursor *c = (struct stats_cursor *)base;
 	int r;
@@ -279,7 +279,7 @@ static int stats_filter(sqlite3_vtab_cursor *base, int plan, const char *text, i
 	return function_code(r);
 }
 
-static int stats_next(sqlite3_vtab_cursor *base)
+static int thread_stats_next(sqlite3_vtab_cursor *base)
 {
 	struct stats_cursor *c = (struct stats_cursor *)base;
 
@@ -289,14 +289,14 @@ static int stats_next(sqlite3_vtab_cursor *base)
 	return SQLITE_OK;
 }
 
-static int stats_eof(sqlite3_vtab_cursor *base)
+static int thread_stats_eof(sqlite3_vtab_cursor *base)
 {
 	struct stats_cursor *c = (struct stats_cursor *)base;
 
 	return c->thread >= c->threads.count;
 }
 
-static int stats_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int column)
+static int thread_stats_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int column)
 {
 	struct stats_cursor *c = (struct stats_cursor *)base;
 	const struct state_sum *sum = &c->results[c->thread].sums[c->at];
@@ -315,10 +315,10 @@ static int stats_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int
 	return SQLITE_OK;
 }
 
-static int stats_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *ret)
+static int thread_stats_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *ret)
 {
 	*ret = ((struct stats_cursor *)base)->row;
 	return SQLITE_OK;
 }
 
-const sqlite3_module thread_state_stats_module = FUNCTION_MODULE(stats, plain_best_index);
+const sqlite3_module thread_state_stats_module = FUNCTION_MODULE(thread_stats, plain_best_index);

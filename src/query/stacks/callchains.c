@@ -172,7 +172,7 @@ static int chains_close(sqlite3_vtab_cursor *base)
 	return SQLITE_OK;
 }
 
-static int is_shown(struct query *q, const struct chains_kind *kind, size_t group)
+static int has_shown_chains(struct query *q, const struct chains_kind *kind, size_t group)
 {
 	const struct report_group *g = report_group(q->report, kind->table, group);
 	const int64_t *track = index_find(&q->index.tracks, g->track);
@@ -180,16 +180,16 @@ static int is_shown(struct query *q, const struct chains_kind *kind, size_t grou
 	return track && track[TRACK_KIND] == (int64_t)kind->track && g->present >> kind->stack & 1;
 }
 
-static const struct chains_kind *kind_of(const struct chains_cursor *c)
+static const struct chains_kind *get_chains_kind(const struct chains_cursor *c)
 {
 	return ((const struct chains_vtab *)c->base.pVtab)->kind;
 }
 
 /* Decodes the stacks of a group into c->stacks. */
-static int load_group(struct chains_cursor *c, size_t group)
+static int load_chains_group(struct chains_cursor *c, size_t group)
 {
 	struct query *q = query_of(&c->base);
-	const struct chains_kind *kind = kind_of(c);
+	const struct chains_kind *kind = get_chains_kind(c);
 	uint32_t rows = report_group(q->report, kind->table, group)->rows;
 	int64_t *grown;
 	int r;
@@ -234,9 +234,9 @@ static int next_sample(struct chains_cursor *c)
 	const struct report_group *g;
 
 	for (; c->group < report_group_count(q->report, TABLE_SAMPLE); c->group++, c->row = 0, c->loaded = 0) {
-		if (!is_shown(q, kind_of(c), c->group))
+		if (!has_shown_chains(q, get_chains_kind(c), c->group))
 			continue;
-		TRY(c->loaded ? 0 : load_group(c, c->group));
+		TRY(c->loaded ? 0 : load_chains_group(c, c->group));
 		g = report_group(q->report, TABLE_SAMPLE, c->group);
 		for (; c->loaded && c->row < g->rows; c->row++)
 			if (enter_stack(c, known_stack(c, c->stacks[c->row]))) {
@@ -274,10 +274,10 @@ static int find_sample(struct chains_cursor *c, int64_t id)
 	int r = 0;
 
 	c->node = 0;
-	if (group < 0 || !is_shown(q, kind_of(c), (size_t)group))
+	if (group < 0 || !has_shown_chains(q, get_chains_kind(c), (size_t)group))
 		return 0;
 	if (!c->loaded || c->group != (size_t)group)
-		r = load_group(c, (size_t)group);
+		r = load_chains_group(c, (size_t)group);
 	if (r < 0 || !c->loaded)
 		return r;
 	c->id = id;
@@ -300,9 +300,9 @@ static int find_used(struct chains_vtab *v, struct chains_cursor *c)
 	if (!v->used)
 		return -ENOMEM;
 	for (size_t group = 0; r >= 0 && group < report_group_count(q->report, table); group++) {
-		if (!is_shown(q, v->kind, group))
+		if (!has_shown_chains(q, v->kind, group))
 			continue;
-		r = load_group(c, group);
+		r = load_chains_group(c, group);
 		for (uint32_t i = 0; c->loaded && i < report_group(q->report, table, group)->rows; i++) {
 			stack = known_stack(c, c->stacks[i]);
 			v->used[stack / 64] |= stack ? 1ull << (stack % 64) : 0;
@@ -323,7 +323,7 @@ static int next_call_stack(struct chains_cursor *c)
 	return 0;
 }
 
-static int begin(struct chains_cursor *c, const int64_t *id)
+static int begin_chains(struct chains_cursor *c, const int64_t *id)
 {
 	struct chains_vtab *v = (struct chains_vtab *)c->base.pVtab;
 	int r;
@@ -366,7 +366,7 @@ static int chains_filter(sqlite3_vtab_cursor *base, int plan, const char *text, 
 		c->only_depth = sqlite3_value_int64(argv[at++]);
 	if ((plan & PLAN_DEPTH) && c->only_depth < 0)
 		return SQLITE_OK;
-	return function_code(begin(c, plan & PLAN_ID ? &id : NULL));
+	return function_code(begin_chains(c, plan & PLAN_ID ? &id : NULL));
 }
 
 static int chains_next(sqlite3_vtab_cursor *base)
@@ -382,7 +382,7 @@ static int chains_next(sqlite3_vtab_cursor *base)
 	c->node = 0;
 	if (c->only_id)
 		return SQLITE_OK;
-	if (kind_of(c)->table == TABLE_SAMPLE) {
+	if (get_chains_kind(c)->table == TABLE_SAMPLE) {
 		c->row++;
 		return function_code(next_sample(c));
 	}
@@ -401,7 +401,7 @@ static int chains_column(sqlite3_vtab_cursor *base, sqlite3_context *context, in
 	uint32_t frame = c->tree->frames[c->node];
 	const struct code_function *f = &c->tree->functions[c->tree->code[frame].function];
 
-	switch (kind_of(c)->columns[column]) {
+	switch (get_chains_kind(c)->columns[column]) {
 	case CHAIN(id): sqlite3_result_int64(context, c->id); break;
 	case CHAIN(symbol): sqlite3_result_int64(context, code_frame_string(c->tree, frame)); break;
 	case CHAIN(module): sqlite3_result_int64(context, code_frame_module_string(c->tree, frame)); break;
@@ -436,7 +436,7 @@ static int has_stacks(struct query *q, const struct chains_kind *kind)
 	if (report_row_count(q->report, TABLE_STACK) == 0)
 		return 0;
 	for (size_t i = 0; i < report_group_count(q->report, kind->table); i++)
-		if (is_shown(q, kind, i))
+		if (has_shown_chains(q, kind, i))
 			return 1;
 	return 0;
 }

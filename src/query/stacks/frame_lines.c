@@ -70,7 +70,7 @@ static int lines_disconnect(sqlite3_vtab *base)
 	return vtab_disconnect(base);
 }
 
-static int take_module(void *context, const int64_t *values, uint32_t present)
+static int take_line_module(void *context, const int64_t *values, uint32_t present)
 {
 	struct frame_lines *all = context;
 	struct report *r = all->q->report;
@@ -87,7 +87,7 @@ static int take_module(void *context, const int64_t *values, uint32_t present)
 	return 0;
 }
 
-static int take_frame(void *context, const int64_t *values, uint32_t present)
+static int take_line_frame(void *context, const int64_t *values, uint32_t present)
 {
 	struct frame_lines *all = context;
 	uint64_t id = (uint64_t)values[COLUMN_FRAME_ID], module = (uint64_t)values[COLUMN_FRAME_MODULE];
@@ -98,7 +98,7 @@ static int take_frame(void *context, const int64_t *values, uint32_t present)
 	return 0;
 }
 
-static int load(struct frame_lines *all)
+static int load_frame_lines(struct frame_lines *all)
 {
 	struct report *r = all->q->report;
 	int rc;
@@ -111,9 +111,9 @@ static int load(struct frame_lines *all)
 	all->frames = calloc(all->frame_limit, sizeof(*all->frames));
 	if (!all->modules || !all->frames)
 		return -ENOMEM;
-	rc = report_each_row(r, TABLE_MODULE, COLUMN_MODULE_BUILD_ID + 1, take_module, all);
+	rc = report_each_row(r, TABLE_MODULE, COLUMN_MODULE_BUILD_ID + 1, take_line_module, all);
 	if (rc != -ENOMEM)
-		rc = report_each_row(r, TABLE_FRAME, COLUMN_FRAME_OFFSET + 1, take_frame, all);
+		rc = report_each_row(r, TABLE_FRAME, COLUMN_FRAME_OFFSET + 1, take_line_frame, all);
 	if (rc == -EBADMSG)
 		atomic_fetch_add(&all->q->damaged, 1); /* what can be read is answered */
 	if (line_cache_folder(all->folder, sizeof(all->folder)) < 0)
@@ -189,7 +189,7 @@ static int lines_close(sqlite3_vtab_cursor *base)
 static int lines_filter(sqlite3_vtab_cursor *base, int plan, const char *text, int argc, sqlite3_value **argv)
 {
 	struct lines_cursor *c = (struct lines_cursor *)base;
-	int r = load(c->all);
+	int r = load_frame_lines(c->all);
 
 	source_lines_release(&c->lines);
 	c->at = 0;
@@ -214,7 +214,7 @@ static int lines_eof(sqlite3_vtab_cursor *base)
 	return c->at >= c->lines.count;
 }
 
-static void known_text(sqlite3_context *context, const char *text)
+static void set_line_text(sqlite3_context *context, const char *text)
 {
 	if (text[0])
 		sqlite3_result_text(context, text, -1, SQLITE_TRANSIENT);
@@ -227,8 +227,8 @@ static int lines_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int
 
 	switch (column) {
 	case LINES_DEPTH: sqlite3_result_int64(context, c->at); break;
-	case LINES_FUNCTION: known_text(context, at->function); break;
-	case LINES_FILE: known_text(context, at->file); break;
+	case LINES_FUNCTION: set_line_text(context, at->function); break;
+	case LINES_FILE: set_line_text(context, at->file); break;
 	case LINES_LINE:
 		if (at->line)
 			sqlite3_result_int64(context, at->line);

@@ -39,22 +39,22 @@ struct stats_cursor {
 	size_t cap;
 };
 
-static int stats_connect(sqlite3 *db, void *aux, int argc, const char *const *argv, sqlite3_vtab **ret, char **error)
+static int sample_stats_connect(sqlite3 *db, void *aux, int argc, const char *const *argv, sqlite3_vtab **ret, char **error)
 {
 	return function_connect(db, aux, STATS_DECLARATION, ret);
 }
 
-static int stats_best_index(sqlite3_vtab *base, sqlite3_index_info *info)
+static int sample_stats_best_index(sqlite3_vtab *base, sqlite3_index_info *info)
 {
 	return function_best_index(info, STATS_SOURCE, 3, 1);
 }
 
-static int stats_open(sqlite3_vtab *base, sqlite3_vtab_cursor **ret)
+static int sample_stats_open(sqlite3_vtab *base, sqlite3_vtab_cursor **ret)
 {
 	return cursor_open(ret, sizeof(struct stats_cursor));
 }
 
-static void forget(struct stats_cursor *c)
+static void clear_sample_stats(struct stats_cursor *c)
 {
 	stack_weights_release(&c->weights);
 	stack_view_release(&c->view);
@@ -63,14 +63,14 @@ static void forget(struct stats_cursor *c)
 	c->list.count = c->cap = c->list.at = 0;
 }
 
-static int stats_close(sqlite3_vtab_cursor *base)
+static int sample_stats_close(sqlite3_vtab_cursor *base)
 {
-	forget((struct stats_cursor *)base);
+	clear_sample_stats((struct stats_cursor *)base);
 	free(base);
 	return SQLITE_OK;
 }
 
-static int parse_by(struct stats_cursor *c, const char *by, struct error *err)
+static int parse_samples_by(struct stats_cursor *c, const char *by, struct error *err)
 {
 	static const struct {
 		const char *name;
@@ -101,7 +101,7 @@ static int parse_by(struct stats_cursor *c, const char *by, struct error *err)
 	return 0;
 }
 
-static int add_row(struct stats_cursor *c, const struct stats_row *row)
+static int add_sample_row(struct stats_cursor *c, const struct stats_row *row)
 {
 	if (!ARRAY_ROOM(c->rows, c->list.count, c->cap, 1))
 		return -ENOMEM;
@@ -121,7 +121,7 @@ static int add_owner(struct stats_cursor *c, const struct stack_sums *sums, uint
 		uint32_t label = stack_view_label(&c->view, n);
 
 		if (place[label] <= first) {
-			r = add_row(c, &(struct stats_row){ .owner = owner, .label = label });
+			r = add_sample_row(c, &(struct stats_row){ .owner = owner, .label = label });
 			place[label] = c->list.count;
 		}
 		if (r < 0)
@@ -137,7 +137,7 @@ static int add_owner(struct stats_cursor *c, const struct stack_sums *sums, uint
 	return r;
 }
 
-static int add_up(struct stats_cursor *c)
+static int sum_sample_stacks(struct stats_cursor *c)
 {
 	size_t *place = calloc((size_t)c->view.fold.label_count + 1, sizeof(*place)), begin = 0, end;
 	struct stack_sums sums;
@@ -155,22 +155,22 @@ static int add_up(struct stats_cursor *c)
 	return r;
 }
 
-static int stats_filter(sqlite3_vtab_cursor *base, int given, const char *text, int argc, sqlite3_value **argv)
+static int sample_stats_filter(sqlite3_vtab_cursor *base, int given, const char *text, int argc, sqlite3_value **argv)
 {
 	struct stats_cursor *c = (struct stats_cursor *)base;
 	struct query *q = ((struct function_vtab *)base->pVtab)->q;
 	struct error err = { "" };
 	int r;
 
-	forget(c);
-	r = parse_by(c, function_argument(given, 1, argc, argv), &err);
+	clear_sample_stats(c);
+	r = parse_samples_by(c, function_argument(given, 1, argc, argv), &err);
 	if (r >= 0)
 		r = stack_weights_collect(&c->weights, q, function_argument(given, 0, argc, argv), c->owner,
 					  function_argument(given, 2, argc, argv), &err);
 	if (r >= 0)
 		r = stack_view_open(&c->view, q, c->labels, &c->weights);
 	if (r >= 0)
-		r = add_up(c);
+		r = sum_sample_stacks(c);
 	return r < 0 ? function_fail(base, r, &err) : SQLITE_OK;
 }
 
@@ -219,7 +219,7 @@ static void result_time(sqlite3_context *context, const struct stats_cursor *c, 
 		sqlite3_result_int64(context, time);
 }
 
-static int stats_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int column)
+static int sample_stats_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int column)
 {
 	struct stats_cursor *c = (struct stats_cursor *)base;
 	struct query *q = ((struct function_vtab *)base->pVtab)->q;
@@ -245,4 +245,4 @@ static int stats_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int
 	return SQLITE_OK;
 }
 
-const sqlite3_module sample_stats_module = LIST_MODULE(stats, stats_best_index);
+const sqlite3_module sample_stats_module = LIST_MODULE(sample_stats, sample_stats_best_index);

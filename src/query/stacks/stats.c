@@ -48,7 +48,7 @@ static int stacks_open(sqlite3_vtab *base, sqlite3_vtab_cursor **ret)
 	return cursor_open(ret, sizeof(struct stacks_cursor));
 }
 
-static void forget(struct stacks_cursor *c)
+static void clear_stacks_cursor(struct stacks_cursor *c)
 {
 	stack_weights_release(&c->weights);
 	stack_sums_release(&c->sums);
@@ -61,12 +61,12 @@ static void forget(struct stacks_cursor *c)
 
 static int stacks_close(sqlite3_vtab_cursor *base)
 {
-	forget((struct stacks_cursor *)base);
+	clear_stacks_cursor((struct stacks_cursor *)base);
 	free(base);
 	return SQLITE_OK;
 }
 
-static int add_up(struct stacks_cursor *c)
+static int sum_stack_view(struct stacks_cursor *c)
 {
 	int r = stack_sums_init(&c->sums, &c->view.fold);
 
@@ -76,7 +76,7 @@ static int add_up(struct stacks_cursor *c)
 }
 
 /* By their texts from the innermost function outwards, at last by number: below 0 when x comes first. */
-static int compare_names(const struct stacks_cursor *c, uint32_t x, uint32_t y)
+static int compare_stack_names(const struct stacks_cursor *c, uint32_t x, uint32_t y)
 {
 	uint32_t a = x, b = y, rank_a, rank_b;
 
@@ -97,7 +97,7 @@ static int compare_sums(const struct stacks_cursor *c, const struct stack_sum *s
 		return sums[x].weight > sums[y].weight ? -1 : 1;
 	if (sums[x].count != sums[y].count)
 		return sums[x].count > sums[y].count ? -1 : 1;
-	return compare_names(c, x, y);
+	return compare_stack_names(c, x, y);
 }
 
 static int compare_self(const void *a, const void *b, void *context)
@@ -204,7 +204,7 @@ static int stacks_filter(sqlite3_vtab_cursor *base, int given, const char *text,
 	struct error err = { "" };
 	int r;
 
-	forget(c);
+	clear_stacks_cursor(c);
 	r = parse_form(c, form ? form : "folded", &by, &err);
 	if (r >= 0)
 		r = stack_weights_collect(&c->weights, q, function_argument(given, 0, argc, argv), OWNER_ALL,
@@ -212,7 +212,7 @@ static int stacks_filter(sqlite3_vtab_cursor *base, int given, const char *text,
 	if (r >= 0)
 		r = stack_view_open(&c->view, q, by, &c->weights);
 	if (r >= 0)
-		r = add_up(c);
+		r = sum_stack_view(c);
 	if (r >= 0)
 		r = choose_rows(c);
 	return r < 0 ? function_fail(base, r, &err) : SQLITE_OK;

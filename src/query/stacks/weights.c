@@ -259,7 +259,7 @@ static int compare_weights(const void *a, const void *b)
 	return x->call < y->call ? -1 : x->call > y->call;
 }
 
-static int merge(struct collecting *c, struct stack_weights *w, unsigned width)
+static int merge_weights(struct collecting *c, struct stack_weights *w, unsigned width)
 {
 	struct weight_table *all = &c->workers[0];
 
@@ -282,7 +282,7 @@ static const struct {
 	{ "offcpu", "sonde_run", "stack", "end", "syscall", 1 },
 };
 
-static int prepare(struct collecting *c, const char *source, const char *filter, struct error *err)
+static int prepare_weights(struct collecting *c, const char *source, const char *filter, struct error *err)
 {
 	size_t i = 0;
 
@@ -299,7 +299,7 @@ static int prepare(struct collecting *c, const char *source, const char *filter,
 	return 0;
 }
 
-static void find_unit(struct stack_weights *w, struct query *q, const char *source)
+static void find_weight_unit(struct stack_weights *w, struct query *q, const char *source)
 {
 	const char *unit = report_meta(q->report, "sampling.unit");
 	const char *frequency = report_meta(q->report, "sampling.frequency");
@@ -315,7 +315,7 @@ int stack_weights_collect(struct stack_weights *ret, struct query *q, const char
 	struct collecting c = { .q = q };
 	struct stack_tree *tree;
 	unsigned width = 1;
-	int r = prepare(&c, source, filter, err);
+	int r = prepare_weights(&c, source, filter, err);
 
 	memset(ret, 0, sizeof(*ret));
 	if (r < 0)
@@ -325,7 +325,7 @@ int stack_weights_collect(struct stack_weights *ret, struct query *q, const char
 		r = number_owners(&c, ret, owner);
 	if (r >= 0) {
 		c.stack_count = tree->stack_count;
-		find_unit(ret, q, source);
+		find_weight_unit(ret, q, source);
 		width = parallel_width(c.pieces);
 		if (c.request.table->sources[0].table == TABLE_RUN)
 			r = collect_absences(&c);
@@ -333,7 +333,7 @@ int stack_weights_collect(struct stack_weights *ret, struct query *q, const char
 			r = parallel_run(collect_pieces, &c, width);
 	}
 	if (r >= 0)
-		r = merge(&c, ret, width);
+		r = merge_weights(&c, ret, width);
 	for (unsigned i = 0; i < PARALLEL_MAX; i++) {
 		free(c.workers[i].rows);
 		hash_index_release(&c.workers[i].index);

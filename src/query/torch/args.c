@@ -107,7 +107,7 @@ static void take_of_allocation(struct torch_allocation *allocation, enum arg_rol
 		allocation->device_type = (int32_t)number;
 }
 
-static int take(struct arguments *a, uint32_t who, enum arg_role role, int64_t number, int64_t text)
+static int take_argument(struct arguments *a, uint32_t who, enum arg_role role, int64_t number, int64_t text)
 {
 	const char *digits;
 	size_t len;
@@ -132,12 +132,12 @@ static int read_rows(struct arguments *a, int64_t *const *parts, uint32_t rows)
 			continue;
 		role = role_of(a, parts[PART_KEY][i]);
 		if (role != ARG_NONE)
-			r = take(a, a->of_set[parts[PART_SET][i]], role, parts[PART_INTEGER][i], parts[PART_TEXT][i]);
+			r = take_argument(a, a->of_set[parts[PART_SET][i]], role, parts[PART_INTEGER][i], parts[PART_TEXT][i]);
 	}
 	return r;
 }
 
-static int read_group(struct arguments *a, size_t group)
+static int read_args_group(struct arguments *a, size_t group)
 {
 	static const uint8_t columns[] = { COLUMN_ARG_SET, COLUMN_ARG_KEY, COLUMN_ARG_INTEGER, COLUMN_ARG_TEXT };
 	struct query *q = a->l->ops->q;
@@ -187,7 +187,7 @@ int torch_load_args(struct torch_loading *l)
 		r = index_sets(a);
 	}
 	for (size_t i = 0; r >= 0 && i < report_group_count(l->ops->q->report, TABLE_ARG); i++)
-		r = read_group(a, i);
+		r = read_args_group(a, i);
 	if (a)
 		free(a->of_set);
 	free(a);

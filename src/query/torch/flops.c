@@ -64,7 +64,7 @@ static int input_of(const char *inputs, unsigned number, struct dims *ret)
 	return at ? read_dims(at + 1, ret) : 0;
 }
 
-static uint64_t product(const uint64_t *factors, unsigned count)
+static uint64_t multiply_factors(const uint64_t *factors, unsigned count)
 {
 	uint64_t result = 1;
 
@@ -77,9 +77,9 @@ static uint64_t product(const uint64_t *factors, unsigned count)
 /* Two for each product of numbers: those of the left for every column of the right. */
 static uint64_t matrix_flops(const struct dims *left, const struct dims *right)
 {
-	uint64_t factors[] = { 2, product(left->sizes, left->count), right->sizes[right->count - 1] };
+	uint64_t factors[] = { 2, multiply_factors(left->sizes, left->count), right->sizes[right->count - 1] };
 
-	return left->count < 2 || right->count < 2 ? 0 : product(factors, 3);
+	return left->count < 2 || right->count < 2 ? 0 : multiply_factors(factors, 3);
 }
 
 enum { CONV_STRIDE = 3, CONV_PADDING, CONV_DILATION, CONV_GROUPS };
@@ -117,7 +117,7 @@ static uint64_t conv_flops(const struct dims *input, const struct dims *weight, 
 	}
 	factors[6] = input->sizes[1];
 	factors[7] = weight->sizes[0];
-	return product(factors, 8) / settings[3].sizes[0];
+	return multiply_factors(factors, 8) / settings[3].sizes[0];
 }
 
 int64_t torch_flops(enum torch_formula formula, const char *shapes, const char *inputs)
@@ -129,7 +129,7 @@ int64_t torch_flops(enum torch_formula formula, const char *shapes, const char *
 	if (formula == TORCH_NO_FORMULA || !shapes || !shape_of(shapes, first, &left))
 		return 0;
 	if (formula == TORCH_ELEMENTS)
-		flops = product(left.sizes, left.count);
+		flops = multiply_factors(left.sizes, left.count);
 	else if (!shape_of(shapes, first + 1, &right))
 		flops = 0;
 	else if (formula == TORCH_CONV2D)

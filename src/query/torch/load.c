@@ -97,7 +97,7 @@ static int number_name(struct reading *g, struct name *n, const char *text)
 	return r < 0 || (text && !n->canon) ? -ENOMEM : 0;
 }
 
-static int find_name(struct reading *g, int64_t id, const struct name **ret)
+static int find_event_name(struct reading *g, int64_t id, const struct name **ret)
 {
 	struct name *n = &g->names[(uint64_t)id % NAME_CACHE];
 	const char *text;
@@ -124,12 +124,12 @@ static uint32_t narrow(int64_t value)
 	return value > 0 && value < UINT32_MAX ? (uint32_t)value : 0;
 }
 
-static uint8_t flags_of(const struct reading *g, uint32_t row)
+static uint8_t get_event_flags(const struct reading *g, uint32_t row)
 {
 	return g->counts && !g->counts[row] ? TORCH_OUTSIDE : 0;
 }
 
-static struct torch_event *add(struct reading *g, enum torch_kind kind, uint32_t row, int32_t name, int64_t args)
+static struct torch_event *add_read_event(struct reading *g, enum torch_kind kind, uint32_t row, int32_t name, int64_t args)
 {
 	struct torch_event *e = torch_add_event(g->ops);
 
@@ -140,7 +140,7 @@ static struct torch_event *add(struct reading *g, enum torch_kind kind, uint32_t
 	e->end = g->columns[1][row] >= e->start ? g->columns[1][row] : e->start;
 	e->name = name;
 	e->args = narrow(args);
-	e->flags = flags_of(g, row);
+	e->flags = get_event_flags(g, row);
 	if (!torch_on_device(e) && g->track) {
 		e->thread = narrow(g->track[TRACK_THREAD]);
 		e->depth = (uint16_t)(g->track[TRACK_DEPTH] < UINT16_MAX ? g->track[TRACK_DEPTH] : UINT16_MAX);
@@ -157,15 +157,15 @@ static int take_slice(struct reading *g, uint32_t row)
 	const struct name *name;
 	struct torch_event *e;
 	enum category category;
-	int r = find_name(g, g->columns[3][row], &name);
+	int r = find_event_name(g, g->columns[3][row], &name);
 
 	if (r < 0 || name->category == CATEGORY_NONE)
 		return r;
 	category = name->category;
-	r = find_name(g, g->columns[2][row], &name);
+	r = find_event_name(g, g->columns[2][row], &name);
 	if (r < 0 || name->class == NAME_HIDDEN || name->class == NAME_MEMORY || name->class == NAME_OUT_OF_MEMORY)
 		return r;
-	e = add(g, kinds[category], row, name->canon, g->columns[4][row]);
+	e = add_read_event(g, kinds[category], row, name->canon, g->columns[4][row]);
 	if (!e)
 		return -ENOMEM;
 	g->loading->operator_count += category == CATEGORY_OPERATOR || category == CATEGORY_ANNOTATION;
@@ -185,8 +185,8 @@ static int take_call(struct reading *g, uint32_t row)
 {
 	const struct name *name;
 
-	TRY(find_name(g, g->columns[2][row], &name));
-	return add(g, TORCH_CALL, row, name->canon, g->columns[3][row]) ? 0 : -ENOMEM;
+	TRY(find_event_name(g, g->columns[2][row], &name));
+	return add_read_event(g, TORCH_CALL, row, name->canon, g->columns[3][row]) ? 0 : -ENOMEM;
 }
 
 static int take_kernel(struct reading *g, uint32_t row)
@@ -194,15 +194,15 @@ static int take_kernel(struct reading *g, uint32_t row)
 	const int64_t *launch = cuda_launch(g->ops->q->index.cuda, g->columns[2][row]);
 	const struct name *name;
 
-	TRY(find_name(g, launch ? launch[LAUNCH_NAME] : 0, &name));
-	return add(g, TORCH_KERNEL, row, name->canon, g->columns[3][row]) ? 0 : -ENOMEM;
+	TRY(find_event_name(g, launch ? launch[LAUNCH_NAME] : 0, &name));
+	return add_read_event(g, TORCH_KERNEL, row, name->canon, g->columns[3][row]) ? 0 : -ENOMEM;
 }
 
 static int add_made(struct reading *g, enum torch_kind kind, uint32_t row, const char *text, int64_t args)
 {
 	int32_t name = torch_made_text(&g->ops->texts, text);
 
-	return name && add(g, kind, row, name, args) ? 0 : -ENOMEM;
+	return name && add_read_event(g, kind, row, name, args) ? 0 : -ENOMEM;
 }
 
 static int take_copy(struct reading *g, uint32_t row)
@@ -245,12 +245,12 @@ static int take_instant(struct reading *g, uint32_t row)
 				      .thread = g->track ? narrow(g->track[TRACK_THREAD]) : 0 };
 	const struct name *name;
 
-	TRY(find_name(g, g->columns[2][row], &name));
-	a.flags = flags_of(g, row);
+	TRY(find_event_name(g, g->columns[2][row], &name));
+	a.flags = get_event_flags(g, row);
 	if (name->class == NAME_MEMORY)
 		return add_allocation(g->loading, &a);
 	if (name->class == NAME_OUT_OF_MEMORY)
-		return add(g, TORCH_MEMORY, row, name->canon, 0) ? 0 : -ENOMEM;
+		return add_read_event(g, TORCH_MEMORY, row, name->canon, 0) ? 0 : -ENOMEM;
 	return 0;
 }
 
@@ -271,7 +271,7 @@ static int mark_rows(struct reading *g, enum table_id table, size_t group, uint3
 	return g->counts ? scope_mark_group(g->ops->q, table, group, g->counts) : -ENOMEM;
 }
 
-static int read_group(struct reading *g, const struct table_plan *p, size_t group)
+static int read_event_group(struct reading *g, const struct table_plan *p, size_t group)
 {
 	const struct report_group *info = report_group(g->ops->q->report, p->table, group);
 	int64_t *values = malloc((size_t)info->rows * p->column_count * sizeof(*values) + 1);
@@ -295,7 +295,7 @@ static int read_group(struct reading *g, const struct table_plan *p, size_t grou
 	return 0;
 }
 
-static int read_table(struct reading *g, const struct table_plan *p)
+static int read_event_table(struct reading *g, const struct table_plan *p)
 {
 	const int64_t *track;
 	int r = 0;
@@ -304,7 +304,7 @@ static int read_table(struct reading *g, const struct table_plan *p)
 		track = index_find(&g->ops->q->index.tracks, report_group(g->ops->q->report, p->table, i)->track);
 		if (p->table == TABLE_INSTANT && (!track || track[TRACK_KIND] != TRACK_GENERIC))
 			continue;
-		r = read_group(g, p, i);
+		r = read_event_group(g, p, i);
 	}
 	return r;
 }
@@ -335,7 +335,7 @@ int torch_load(struct torch_loading *l)
 	if (g)
 		*g = (struct reading){ .ops = l->ops, .loading = l };
 	for (unsigned i = 0; r >= 0 && i < COUNT_OF(plans); i++) {
-		r = read_table(g, &plans[i]);
+		r = read_event_table(g, &plans[i]);
 		if (plans[i].table == TABLE_SLICE && !l->operator_count)
 			break;
 	}

@@ -178,7 +178,7 @@ static int ops_eof(sqlite3_vtab_cursor *base)
 	return c->at >= c->limit;
 }
 
-static int64_t level_of(const struct torch_ops *t, const struct torch_event *e)
+static int64_t get_operator_level(const struct torch_ops *t, const struct torch_event *e)
 {
 	int64_t level = 0;
 
@@ -267,7 +267,7 @@ static int ops_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int c
 		if (e->parent)
 			sqlite3_result_int64(context, e->parent);
 		break;
-	case COLUMN_LEVEL: sqlite3_result_int64(context, level_of(c->ops, e)); break;
+	case COLUMN_LEVEL: sqlite3_result_int64(context, get_operator_level(c->ops, e)); break;
 	case COLUMN_NAME: torch_result_text(context, c->ops, e->name); break;
 	case COLUMN_KIND: sqlite3_result_text(context, kinds[e->kind], -1, SQLITE_STATIC); break;
 	case COLUMN_SHAPES: torch_result_text(context, c->ops, e->shapes); break;

@@ -53,22 +53,22 @@ struct cursor {
 	size_t sum_cap;
 };
 
-static int stats_connect(sqlite3 *db, void *aux, int argc, const char *const *argv, sqlite3_vtab **ret, char **error)
+static int torch_stats_connect(sqlite3 *db, void *aux, int argc, const char *const *argv, sqlite3_vtab **ret, char **error)
 {
 	return function_connect(db, aux, DECLARATION, ret);
 }
 
-static int stats_best_index(sqlite3_vtab *base, sqlite3_index_info *info)
+static int torch_stats_best_index(sqlite3_vtab *base, sqlite3_index_info *info)
 {
 	return function_best_index(info, COLUMN_BY, 1, 0);
 }
 
-static int stats_open(sqlite3_vtab *base, sqlite3_vtab_cursor **ret)
+static int torch_stats_open(sqlite3_vtab *base, sqlite3_vtab_cursor **ret)
 {
 	return cursor_open(ret, sizeof(struct cursor));
 }
 
-static void forget(struct cursor *c)
+static void clear_torch_stats(struct cursor *c)
 {
 	group_table_release(&c->groups);
 	free(c->sums);
@@ -77,14 +77,14 @@ static void forget(struct cursor *c)
 	c->list.at = 0;
 }
 
-static int stats_close(sqlite3_vtab_cursor *base)
+static int torch_stats_close(sqlite3_vtab_cursor *base)
 {
-	forget((struct cursor *)base);
+	clear_torch_stats((struct cursor *)base);
 	free(base);
 	return SQLITE_OK;
 }
 
-static struct sum *sum_of(struct cursor *c, size_t group)
+static struct sum *reach_torch_sum(struct cursor *c, size_t group)
 {
 	return ARRAY_REACH(c->sums, c->sum_cap, group) ? &c->sums[group] : NULL;
 }
@@ -104,7 +104,7 @@ static int32_t folded_name(struct cursor *c, const char *text)
 	return id;
 }
 
-static const struct shown_name *find_name(struct cursor *c, int32_t name)
+static const struct shown_name *find_shown_name(struct cursor *c, int32_t name)
 {
 	struct shown_name *n = &c->names[(uint32_t)name % NAMES];
 	const char *text;
@@ -119,17 +119,17 @@ static const struct shown_name *find_name(struct cursor *c, int32_t name)
 }
 
 /* False where the event is in no row. */
-static int key_of(struct cursor *c, const struct torch_event *e, int64_t *key)
+static int get_event_key(struct cursor *c, const struct torch_event *e, int64_t *key)
 {
 	if (!torch_is_shown(e))
 		return 0;
 	if (c->by == BY_KERNEL && (!torch_on_device(e) || e->kind == TORCH_GPU_ANNOTATION))
 		return 0;
-	key[KEY_NAME] = find_name(c, e->name)->shown;
+	key[KEY_NAME] = find_shown_name(c, e->name)->shown;
 	key[KEY_SIDE] = (torch_on_device(e) ? SIDE_DEVICE : 0) |
 			(e->kind == TORCH_ANNOTATION || e->kind == TORCH_GPU_ANNOTATION ? SIDE_ANNOTATION : 0);
 	key[KEY_SHAPES] = c->by != BY_SHAPES ? 0 : e->shapes ? e->shapes : c->ops->no_shapes;
-	key[KEY_STARTED_BY] = c->by == BY_KERNEL && e->parent ? find_name(c, c->ops->events[e->parent - 1].name)->shown : 0;
+	key[KEY_STARTED_BY] = c->by == BY_KERNEL && e->parent ? find_shown_name(c, c->ops->events[e->parent - 1].name)->shown : 0;
 	return 1;
 }
 
@@ -142,7 +142,7 @@ static int64_t flops_of(const struct torch_ops *t, const struct torch_event *e, 
 	return torch_flops(formula, torch_text(t, e->shapes), query_text(t->q, e->inputs, &len));
 }
 
-static int gather(struct cursor *c)
+static int gather_torch_sums(struct cursor *c)
 {
 	int64_t key[REQUEST_MAX_KEYS] = { 0 }, figures[8];
 	struct torch_figures f;
@@ -151,23 +151,24 @@ static int gather(struct cursor *c)
 	int r;
 
 	for (uint32_t i = 0; i < c->ops->count; i++) {
-		if (!key_of(c, &c->ops->events[i], key))
+		if (!get_event_key(c, &c->ops->events[i], key))
 			continue;
 		r = group_table_find(&c->groups, key, 0, &group);
-		sum = r < 0 ? NULL : sum_of(c, group);
+		sum = r < 0 ? NULL : reach_torch_sum(c, group);
 		if (!sum)
 			return -ENOMEM;
 		torch_figures(c->ops, i, &f);
 		memcpy(figures, &f, sizeof(f));
 		sum->count++;
-		sum->flops = torch_sum(sum->flops, flops_of(c->ops, &c->ops->events[i], find_name(c, c->ops->events[i].name)->formula));
+		sum->flops = torch_sum(sum->flops,
+				       flops_of(c->ops, &c->ops->events[i], find_shown_name(c, c->ops->events[i].name)->formula));
 		for (unsigned k = 0; k < 8; k++)
 			sum->figures[k] = torch_sum(sum->figures[k], figures[k]);
 	}
 	return 0;
 }
 
-static int parse_by(struct cursor *c, const char *by, struct error *err)
+static int parse_torch_by(struct cursor *c, const char *by, struct error *err)
 {
 	static const char *const names[] = { [BY_NAME] = "name", [BY_SHAPES] = "shapes", [BY_KERNEL] = "kernel" };
 
@@ -184,24 +185,24 @@ static int parse_by(struct cursor *c, const char *by, struct error *err)
 	return by ? error_set(err, EINVAL, "Operators are told apart by name, shapes or kernel, not by '%s'", by) : 0;
 }
 
-static int stats_filter(sqlite3_vtab_cursor *base, int plan, const char *text, int argc, sqlite3_value **argv)
+static int torch_stats_filter(sqlite3_vtab_cursor *base, int plan, const char *text, int argc, sqlite3_value **argv)
 {
 	struct cursor *c = (struct cursor *)base;
 	struct error err = { "" };
 	int r;
 
-	forget(c);
-	r = parse_by(c, function_argument(plan, 0, argc, argv), &err);
+	clear_torch_stats(c);
+	r = parse_torch_by(c, function_argument(plan, 0, argc, argv), &err);
 	if (r < 0)
 		return function_fail(base, r, &err);
 	r = torch_ops_of(((struct function_vtab *)base->pVtab)->q, &c->ops);
 	if (r >= 0)
-		r = gather(c);
+		r = gather_torch_sums(c);
 	c->list.count = c->groups.count;
 	return function_code(r);
 }
 
-static int stats_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int column)
+static int torch_stats_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int column)
 {
 	struct cursor *c = (struct cursor *)base;
 	const int64_t *key = c->groups.groups[c->list.at].key;
@@ -223,4 +224,4 @@ static int stats_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int
 	return SQLITE_OK;
 }
 
-const sqlite3_module torch_stats_module = LIST_MODULE(stats, stats_best_index);
+const sqlite3_module torch_stats_module = LIST_MODULE(torch_stats, torch_stats_best_index);

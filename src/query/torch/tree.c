@@ -193,7 +193,7 @@ static uint32_t standing_parent(const struct torch_ops *t, const struct torch_ev
 }
 
 /* An only child of the same name is its parent again: aten::div within aten::div. */
-static void merge(struct torch_ops *t)
+static void merge_only_children(struct torch_ops *t)
 {
 	struct torch_event *e, *parent;
 
@@ -217,7 +217,7 @@ static void add_memory(struct torch_memory *parent, const struct torch_memory *c
 	parent->children_device = torch_sum(parent->children_device, child->device);
 }
 
-static void add_up(struct torch_ops *t)
+static void add_child_times(struct torch_ops *t)
 {
 	struct torch_event *e, *parent;
 
@@ -255,7 +255,7 @@ static int64_t device_bytes(const struct torch_allocation *a)
 	return a->device_type == ON_CUDA || a->device_type == ON_HIP || a->device_type == ON_PRIVATE ? a->bytes : 0;
 }
 
-static int is_before(const struct torch_loading *l, uint32_t at, int64_t time, int behind)
+static int is_allocation_before(const struct torch_loading *l, uint32_t at, int64_t time, int behind)
 {
 	return l->allocations[at].time < time || (behind && l->allocations[at].time == time);
 }
@@ -265,18 +265,18 @@ static uint32_t first_allocation(const struct torch_loading *l, int64_t time, in
 {
 	uint32_t low = 0, high = l->allocation_count, middle, step = 1;
 
-	if (near < high && is_before(l, near, time, behind)) {
-		for (low = near + 1; high - low > step && is_before(l, low + step, time, behind); step *= 2)
+	if (near < high && is_allocation_before(l, near, time, behind)) {
+		for (low = near + 1; high - low > step && is_allocation_before(l, low + step, time, behind); step *= 2)
 			low += step + 1;
 		high = high - low > step ? low + step : high;
 	} else {
-		for (high = near; high > step && !is_before(l, high - step, time, behind); step *= 2)
+		for (high = near; high > step && !is_allocation_before(l, high - step, time, behind); step *= 2)
 			high -= step;
 		low = high > step ? high - step : 0;
 	}
 	while (low < high) {
 		middle = low + (high - low) / 2;
-		if (is_before(l, middle, time, behind))
+		if (is_allocation_before(l, middle, time, behind))
 			low = middle + 1;
 		else
 			high = middle;
@@ -290,7 +290,7 @@ struct sums {
 	int32_t covers; /* intervals that begin here less those that end here */
 };
 
-static void sum_up(const struct torch_loading *l, struct sums *sums)
+static void sum_allocations(const struct torch_loading *l, struct sums *sums)
 {
 	for (uint32_t i = 0; i < l->allocation_count; i++) {
 		sums[i + 1].host = torch_sum(sums[i].host, host_bytes(&l->allocations[i]));
@@ -370,7 +370,7 @@ static int build(struct linking *k, struct torch_loading *l, struct sums *sums)
 	place_calls(k);
 	if (l->allocation_count) {
 		sort_items(l->allocations, l->allocation_count, sizeof(*l->allocations), compare_allocations);
-		sum_up(l, sums);
+		sum_allocations(l, sums);
 		r = add_lone_allocations(l, sums);
 	}
 	if (r >= 0)
@@ -383,8 +383,8 @@ static int build(struct linking *k, struct torch_loading *l, struct sums *sums)
 		return r;
 	nest(l->ops);
 	attach_work(k);
-	merge(l->ops);
-	add_up(l->ops);
+	merge_only_children(l->ops);
+	add_child_times(l->ops);
 	return 0;
 }
 
