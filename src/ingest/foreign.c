@@ -19,7 +19,7 @@
 #define SQLITE_MAGIC "SQLite format 3" /* and its NUL */
 #define LOOK 65536                     /* bytes: before its table ncu prints what it and the program had to say */
 
-static int ends_in(const char *path, const char *ending)
+static int has_import_ending(const char *path, const char *ending)
 {
 	size_t len = strlen(path), ending_len = strlen(ending);
 
@@ -57,7 +57,7 @@ static enum foreign_kind packed_kind(const char *text, size_t len)
 	return begins_with(begin, got, SQLITE_MAGIC, sizeof(SQLITE_MAGIC)) || ncu_is_table(begin, got) ? FOREIGN_PACKED : FOREIGN_JSON;
 }
 
-static enum foreign_kind kind_of(const char *path, const char *text, size_t len)
+static enum foreign_kind detect_foreign_kind(const char *path, const char *text, size_t len)
 {
 	if (len == 0)
 		return FOREIGN_EMPTY;
@@ -65,9 +65,9 @@ static enum foreign_kind kind_of(const char *path, const char *text, size_t len)
 		return FOREIGN_NOT;
 	if (begins_with(text, len, SQLITE_MAGIC, sizeof(SQLITE_MAGIC)))
 		return FOREIGN_SQLITE;
-	if (begins_with(text, len, "NVR", 4) || ends_in(path, ".ncu-rep"))
+	if (begins_with(text, len, "NVR", 4) || has_import_ending(path, ".ncu-rep"))
 		return FOREIGN_NCU;
-	if (ends_in(path, ".nsys-rep") || ends_in(path, ".qdrep") || ends_in(path, ".qdstrm"))
+	if (has_import_ending(path, ".nsys-rep") || has_import_ending(path, ".qdrep") || has_import_ending(path, ".qdstrm"))
 		return FOREIGN_NSYS;
 	if (begins_with(text, len, "\x1f\x8b", 2))
 		return packed_kind(text, len);
@@ -77,9 +77,9 @@ static enum foreign_kind kind_of(const char *path, const char *text, size_t len)
 	if (looks_like_json(text, len))
 		return FOREIGN_JSON;
 	/* What is cut off or not well-formed is for its reader to say. */
-	if (ends_in(path, ".json") || ends_in(path, ".json.gz"))
+	if (has_import_ending(path, ".json") || has_import_ending(path, ".json.gz"))
 		return FOREIGN_JSON;
-	return ends_in(path, ".csv") ? FOREIGN_CSV : FOREIGN_UNKNOWN;
+	return has_import_ending(path, ".csv") ? FOREIGN_CSV : FOREIGN_UNKNOWN;
 }
 
 int foreign_recognize(const char *path, enum foreign_kind *ret, struct error *err)
@@ -107,7 +107,7 @@ int foreign_recognize(const char *path, enum foreign_kind *ret, struct error *er
 	close(file);
 	if (n < 0)
 		return error_set_errno(err, code, "'%s' cannot be read", path);
-	*ret = kind_of(path, text, len);
+	*ret = detect_foreign_kind(path, text, len);
 	return 0;
 }
 

@@ -72,7 +72,7 @@ int ncu_is_table(const char *text, size_t len)
 }
 
 /* Numbers with or without marks between thousands: commas, or points where `point` is a comma. 0: none; 1: whole; 2: other. */
-static int number_of(const char *text, size_t len, char point, int64_t *ret_whole, double *ret_real)
+static int parse_ncu_number(const char *text, size_t len, char point, int64_t *ret_whole, double *ret_real)
 {
 	char plain[64], *end, mark = point == '.' ? ',' : '.';
 	size_t n = 0;
@@ -112,29 +112,29 @@ static const struct csv_cell *cell(const struct ncu *n, enum column column)
 	return n->places[column] && n->places[column] <= n->csv.count ? &n->csv.cells[n->places[column] - 1] : &none;
 }
 
-static uint64_t text_of(struct ncu *n, const struct csv_cell *c)
+static uint64_t intern_ncu_cell(struct ncu *n, const struct csv_cell *c)
 {
 	return c->len ? report_string(n->sink.writer, c->text, c->len) : 0;
 }
 
-static int put_number(const struct csv_cell *c, int64_t *values, uint32_t *present, unsigned column)
+static int put_ncu_number(const struct csv_cell *c, int64_t *values, uint32_t *present, unsigned column)
 {
 	double real;
 
-	if (number_of(c->text, c->len, '.', &values[column], &real) != 1)
+	if (parse_ncu_number(c->text, c->len, '.', &values[column], &real) != 1)
 		return 0;
 	*present |= SINK_BIT(column);
 	return 1;
 }
 
-static void put_text(struct ncu *n, const struct csv_cell *c, int64_t *values, uint32_t *present, unsigned column)
+static void put_ncu_text(struct ncu *n, const struct csv_cell *c, int64_t *values, uint32_t *present, unsigned column)
 {
-	values[column] = (int64_t)text_of(n, c);
+	values[column] = (int64_t)intern_ncu_cell(n, c);
 	*present |= values[column] ? SINK_BIT(column) : 0;
 }
 
 /* "(256, 1, 1)" or "256, 1, 1" */
-static void put_triple(const struct csv_cell *c, int64_t *values, uint32_t *present, unsigned column)
+static void put_ncu_triple(const struct csv_cell *c, int64_t *values, uint32_t *present, unsigned column)
 {
 	const char *at = c->text + (c->text[0] == '(');
 	char *end;
@@ -148,13 +148,13 @@ static void put_triple(const struct csv_cell *c, int64_t *values, uint32_t *pres
 	}
 }
 
-static uint64_t process_of(struct ncu *n)
+static uint64_t find_ncu_process(struct ncu *n)
 {
 	int64_t v[TABLE_MAX_COLUMNS], pid;
 	uint32_t present = 0;
 	uint64_t uid;
 
-	if (!put_number(cell(n, NCU_PID), v, &present, COLUMN_PROCESS_PID))
+	if (!put_ncu_number(cell(n, NCU_PID), v, &present, COLUMN_PROCESS_PID))
 		return 0;
 	pid = v[COLUMN_PROCESS_PID];
 	uid = nsys_map_find(&n->processes, pid);
@@ -167,7 +167,7 @@ static uint64_t process_of(struct ncu *n)
 	v[COLUMN_PROCESS_INNER_PID] = pid;
 	v[COLUMN_PROCESS_START] = 0;
 	v[COLUMN_PROCESS_ORIGIN] = 0;
-	put_text(n, cell(n, NCU_PROCESS_NAME), v, &present, COLUMN_PROCESS_NAME);
+	put_ncu_text(n, cell(n, NCU_PROCESS_NAME), v, &present, COLUMN_PROCESS_NAME);
 	sink_row(&n->sink, TABLE_PROCESS, v,
 		 present | SINK_BIT(COLUMN_PROCESS_UID) | SINK_BIT(COLUMN_PROCESS_INNER_PID) | SINK_BIT(COLUMN_PROCESS_START) |
 			 SINK_BIT(COLUMN_PROCESS_ORIGIN));
@@ -198,7 +198,7 @@ static void range_row(struct ncu *n, enum kernel_metric_kind kind, int64_t threa
 }
 
 /* domain:name:none:none:none:none:none:none, where the name may have colons. */
-static void put_range(struct ncu *n, enum kernel_metric_kind kind, int64_t thread, const char *text, const char *end)
+static void put_ncu_range(struct ncu *n, enum kernel_metric_kind kind, int64_t thread, const char *text, const char *end)
 {
 	const char *colon = memchr(text, ':', (size_t)(end - text)), *name_end = end;
 
@@ -209,7 +209,7 @@ static void put_range(struct ncu *n, enum kernel_metric_kind kind, int64_t threa
 }
 
 /* Texts in quotes: of pushed ranges behind the number of the thread, of started ones each with a number and a colon. */
-static void put_ranges(struct ncu *n, const struct csv_cell *c, enum kernel_metric_kind kind)
+static void put_ncu_ranges(struct ncu *n, const struct csv_cell *c, enum kernel_metric_kind kind)
 {
 	const char *end = c->text + c->len, *at = memchr(c->text, '"', c->len), *close, *colon;
 	int64_t thread = strtoll(c->text, NULL, 10);
@@ -219,7 +219,7 @@ static void put_ranges(struct ncu *n, const struct csv_cell *c, enum kernel_metr
 		close = close ? close : end[-1] == '"' && end - 1 > at ? end - 1 : end;
 		colon = kind == KERNEL_METRIC_STARTED ? memchr(at + 1, ':', (size_t)(close - at - 1)) : at;
 		if (colon)
-			put_range(n, kind, thread, colon + 1, close);
+			put_ncu_range(n, kind, thread, colon + 1, close);
 		at = close < end ? memchr(close + 1, '"', (size_t)(end - close - 1)) : NULL;
 	}
 }
@@ -227,7 +227,7 @@ static void put_ranges(struct ncu *n, const struct csv_cell *c, enum kernel_metr
 static void begin_result(struct ncu *n)
 {
 	uint32_t present = SINK_BIT(COLUMN_KERNEL_RESULT_ID) | SINK_BIT(COLUMN_KERNEL_RESULT_NUMBER);
-	uint64_t process = process_of(n);
+	uint64_t process = find_ncu_process(n);
 	int64_t v[TABLE_MAX_COLUMNS];
 	const char *point;
 	char *end;
@@ -236,13 +236,13 @@ static void begin_result(struct ncu *n)
 	v[COLUMN_KERNEL_RESULT_NUMBER] = n->number;
 	v[COLUMN_KERNEL_RESULT_PROCESS] = (int64_t)process;
 	present |= process ? SINK_BIT(COLUMN_KERNEL_RESULT_PROCESS) : 0;
-	put_text(n, cell(n, NCU_HOST), v, &present, COLUMN_KERNEL_RESULT_HOST);
-	put_text(n, cell(n, NCU_KERNEL), v, &present, COLUMN_KERNEL_RESULT_NAME);
-	put_number(cell(n, NCU_CONTEXT), v, &present, COLUMN_KERNEL_RESULT_CONTEXT);
-	put_number(cell(n, NCU_STREAM), v, &present, COLUMN_KERNEL_RESULT_STREAM);
-	put_number(cell(n, NCU_DEVICE), v, &present, COLUMN_KERNEL_RESULT_DEVICE);
-	put_triple(cell(n, NCU_GRID), v, &present, COLUMN_KERNEL_RESULT_GRID_X);
-	put_triple(cell(n, NCU_BLOCK), v, &present, COLUMN_KERNEL_RESULT_BLOCK_X);
+	put_ncu_text(n, cell(n, NCU_HOST), v, &present, COLUMN_KERNEL_RESULT_HOST);
+	put_ncu_text(n, cell(n, NCU_KERNEL), v, &present, COLUMN_KERNEL_RESULT_NAME);
+	put_ncu_number(cell(n, NCU_CONTEXT), v, &present, COLUMN_KERNEL_RESULT_CONTEXT);
+	put_ncu_number(cell(n, NCU_STREAM), v, &present, COLUMN_KERNEL_RESULT_STREAM);
+	put_ncu_number(cell(n, NCU_DEVICE), v, &present, COLUMN_KERNEL_RESULT_DEVICE);
+	put_ncu_triple(cell(n, NCU_GRID), v, &present, COLUMN_KERNEL_RESULT_GRID_X);
+	put_ncu_triple(cell(n, NCU_BLOCK), v, &present, COLUMN_KERNEL_RESULT_BLOCK_X);
 	point = strchr(cell(n, NCU_CC)->text, '.');
 	if (point) {
 		v[COLUMN_KERNEL_RESULT_MAJOR] = strtol(cell(n, NCU_CC)->text, &end, 10);
@@ -250,16 +250,16 @@ static void begin_result(struct ncu *n)
 		present |= end == point ? SINK_BIT(COLUMN_KERNEL_RESULT_MAJOR) | SINK_BIT(COLUMN_KERNEL_RESULT_MINOR) : 0;
 	}
 	sink_row(&n->sink, TABLE_KERNEL_RESULT, v, present);
-	put_ranges(n, cell(n, NCU_PUSHED), KERNEL_METRIC_PUSHED);
-	put_ranges(n, cell(n, NCU_STARTED), KERNEL_METRIC_STARTED);
+	put_ncu_ranges(n, cell(n, NCU_PUSHED), KERNEL_METRIC_PUSHED);
+	put_ncu_ranges(n, cell(n, NCU_STARTED), KERNEL_METRIC_STARTED);
 	n->told->kernels++;
 }
 
-static void put_value(struct ncu *n, int64_t *v, uint32_t *present, const char *text, size_t len)
+static void put_ncu_value(struct ncu *n, int64_t *v, uint32_t *present, const char *text, size_t len)
 {
 	int64_t whole;
 	double real;
-	int kind = number_of(text, len, n->point, &whole, &real);
+	int kind = parse_ncu_number(text, len, n->point, &whole, &real);
 
 	if (kind == 1) {
 		v[COLUMN_KERNEL_METRIC_INTEGER] = whole;
@@ -293,7 +293,7 @@ static size_t instances_of(const char *text, size_t len, char point)
 		return 0;
 	before = (size_t)(open - text);
 	trim(&text, &before);
-	return number_of(text, before, point, &whole, &real) ? (size_t)(open - text) + 1 : 0;
+	return parse_ncu_number(text, before, point, &whole, &real) ? (size_t)(open - text) + 1 : 0;
 }
 
 static void put_instances(struct ncu *n, const int64_t *of, uint32_t shared, const char *text, size_t len)
@@ -322,7 +322,7 @@ static void put_instances(struct ncu *n, const int64_t *of, uint32_t shared, con
 			value = colon + 1;
 		}
 		trim(&value, &rest);
-		put_value(n, v, &present, value, rest);
+		put_ncu_value(n, v, &present, value, rest);
 		sink_row(&n->sink, TABLE_KERNEL_METRIC, v, present);
 	}
 }
@@ -344,7 +344,7 @@ static void put_metric(struct ncu *n, uint64_t section, uint64_t name, uint64_t 
 	shared |= unit ? SINK_BIT(COLUMN_KERNEL_METRIC_UNIT) : 0;
 	present = shared;
 	trim(&text, &len);
-	put_value(n, v, &present, text, len);
+	put_ncu_value(n, v, &present, text, len);
 	sink_row(&n->sink, TABLE_KERNEL_METRIC, v, present);
 	if (list)
 		put_instances(n, v, shared, c->text + list, c->len - list - 1);
@@ -355,15 +355,15 @@ static void put_rule(struct ncu *n)
 	uint32_t present = SINK_BIT(COLUMN_KERNEL_METRIC_RESULT) | SINK_BIT(COLUMN_KERNEL_METRIC_KIND);
 	int64_t v[TABLE_MAX_COLUMNS] = { 0 }, whole;
 	double gain;
-	int kind = number_of(cell(n, NCU_GAIN)->text, cell(n, NCU_GAIN)->len, n->point, &whole, &gain);
+	int kind = parse_ncu_number(cell(n, NCU_GAIN)->text, cell(n, NCU_GAIN)->len, n->point, &whole, &gain);
 
 	v[COLUMN_KERNEL_METRIC_RESULT] = (int64_t)n->result;
 	v[COLUMN_KERNEL_METRIC_KIND] = KERNEL_METRIC_RULE;
-	put_text(n, cell(n, NCU_SECTION), v, &present, COLUMN_KERNEL_METRIC_SECTION);
-	put_text(n, cell(n, NCU_RULE), v, &present, COLUMN_KERNEL_METRIC_NAME);
-	put_text(n, cell(n, NCU_RULE_TYPE), v, &present, COLUMN_KERNEL_METRIC_LABEL);
-	put_text(n, cell(n, NCU_RULE_TEXT), v, &present, COLUMN_KERNEL_METRIC_TEXT);
-	put_text(n, cell(n, NCU_GAIN_TYPE), v, &present, COLUMN_KERNEL_METRIC_UNIT);
+	put_ncu_text(n, cell(n, NCU_SECTION), v, &present, COLUMN_KERNEL_METRIC_SECTION);
+	put_ncu_text(n, cell(n, NCU_RULE), v, &present, COLUMN_KERNEL_METRIC_NAME);
+	put_ncu_text(n, cell(n, NCU_RULE_TYPE), v, &present, COLUMN_KERNEL_METRIC_LABEL);
+	put_ncu_text(n, cell(n, NCU_RULE_TEXT), v, &present, COLUMN_KERNEL_METRIC_TEXT);
+	put_ncu_text(n, cell(n, NCU_GAIN_TYPE), v, &present, COLUMN_KERNEL_METRIC_UNIT);
 	if (kind) {
 		gain = kind == 1 ? (double)whole : gain;
 		memcpy(&v[COLUMN_KERNEL_METRIC_REAL], &gain, sizeof(gain));
@@ -391,7 +391,7 @@ static int read_heading(struct ncu *n)
 		if (known < NCU_COLUMNS)
 			n->places[known] = i + 1;
 		else
-			n->metrics[i].name = text_of(n, &c->cells[i]);
+			n->metrics[i].name = intern_ncu_cell(n, &c->cells[i]);
 	}
 	return 0;
 }
@@ -399,7 +399,7 @@ static int read_heading(struct ncu *n)
 static void read_units(struct ncu *n)
 {
 	for (size_t i = 0; i < n->csv.count && i < n->width; i++)
-		n->metrics[i].unit = text_of(n, &n->csv.cells[i]);
+		n->metrics[i].unit = intern_ncu_cell(n, &n->csv.cells[i]);
 }
 
 static void raw_row(struct ncu *n)
@@ -412,8 +412,8 @@ static void raw_row(struct ncu *n)
 static void details_row(struct ncu *n)
 {
 	if (cell(n, NCU_METRIC)->len)
-		put_metric(n, text_of(n, cell(n, NCU_SECTION)), text_of(n, cell(n, NCU_METRIC)), text_of(n, cell(n, NCU_UNIT)),
-			   cell(n, NCU_VALUE));
+		put_metric(n, intern_ncu_cell(n, cell(n, NCU_SECTION)), intern_ncu_cell(n, cell(n, NCU_METRIC)),
+			   intern_ncu_cell(n, cell(n, NCU_UNIT)), cell(n, NCU_VALUE));
 	if (cell(n, NCU_RULE)->len)
 		put_rule(n);
 }
@@ -436,15 +436,15 @@ static void look_at_numbers(struct ncu *n)
 	for (size_t i = 0; i < n->csv.count && i < n->width; i++) {
 		if (!n->metrics[i].name && i + 1 != n->places[NCU_VALUE])
 			continue;
-		by_point = number_of(c[i].text, c[i].len, '.', &whole, &real) != 0;
-		by_comma = number_of(c[i].text, c[i].len, ',', &whole, &real) != 0;
+		by_point = parse_ncu_number(c[i].text, c[i].len, '.', &whole, &real) != 0;
+		by_comma = parse_ncu_number(c[i].text, c[i].len, ',', &whole, &real) != 0;
 		n->has_point |= by_point && !by_comma;
 		n->has_comma |= by_comma && !by_point;
 	}
 }
 
 /* One row per kernel, or, on the details page, rows of one kernel behind each other. */
-static void take_row(struct ncu *n)
+static void take_ncu_row(struct ncu *n)
 {
 	int64_t number, pid = -1;
 	double real;
@@ -455,7 +455,7 @@ static void take_row(struct ncu *n)
 		return;
 	}
 	n->may_be_units = 0;
-	if (!has_all_cells(n) || number_of(cell(n, NCU_ID)->text, cell(n, NCU_ID)->len, '.', &number, &real) != 1) {
+	if (!has_all_cells(n) || parse_ncu_number(cell(n, NCU_ID)->text, cell(n, NCU_ID)->len, '.', &number, &real) != 1) {
 		n->odd += n->csv.count > 1 || n->csv.cells[0].len > 0;
 		return;
 	}
@@ -463,7 +463,7 @@ static void take_row(struct ncu *n)
 		look_at_numbers(n);
 		return;
 	}
-	number_of(cell(n, NCU_PID)->text, cell(n, NCU_PID)->len, '.', &pid, &real);
+	parse_ncu_number(cell(n, NCU_PID)->text, cell(n, NCU_PID)->len, '.', &pid, &real);
 	if (!n->places[NCU_METRIC] || number != n->number || pid != n->pid) {
 		n->number = number;
 		n->pid = pid;
@@ -502,7 +502,7 @@ static int begins_row(const struct csv *c)
 	return at + is_quoted < end && (!is_quoted || *at++ == '"') && *at == ',';
 }
 
-static int read_table(struct ncu *n)
+static int read_ncu_table(struct ncu *n)
 {
 	int r = 0;
 
@@ -522,12 +522,12 @@ static int read_table(struct ncu *n)
 		if (n->csv.count > 1 && strcmp(n->csv.cells[0].text, "ID") == 0)
 			r = read_heading(n);
 		else
-			take_row(n);
+			take_ncu_row(n);
 	}
 	return r;
 }
 
-static void finish(struct ncu *n)
+static void finish_ncu_report(struct ncu *n)
 {
 	sink_meta(&n->sink, "sonde_version", SONDE_VERSION);
 	sink_meta(&n->sink, "imported", "ncu-csv");
@@ -550,7 +550,7 @@ static void find_point(struct ncu *n, const char *text, size_t len)
 {
 	n->is_looking = 1;
 	csv_begin(&n->csv, text, len);
-	read_table(n);
+	read_ncu_table(n);
 	csv_release(&n->csv);
 	n->is_looking = 0;
 	n->point = n->has_comma && !n->has_point ? ',' : '.';
@@ -569,11 +569,11 @@ int ncu_import(const char *text, size_t len, struct report_writer *writer, struc
 	sink_begin(&n.sink, writer);
 	find_point(&n, text, len);
 	csv_begin(&n.csv, text, len);
-	r = read_table(&n);
+	r = read_ncu_table(&n);
 	if (r == -ENOMEM)
 		n.sink.result = r;
 	if (!n.sink.result)
-		finish(&n);
+		finish_ncu_report(&n);
 	r = n.sink.result;
 	free(n.metrics);
 	nsys_map_release(&n.processes);

@@ -20,7 +20,7 @@ void csv_skip_line(struct csv *c)
 	c->next_line++;
 }
 
-static int fail(struct csv *c, const char *trouble)
+static int fail_csv(struct csv *c, const char *trouble)
 {
 	c->trouble = trouble;
 	return -EBADMSG;
@@ -34,11 +34,11 @@ static int quoted(struct csv *c)
 	for (;;) {
 		quote = c->at < c->end ? memchr(c->at, '"', (size_t)(c->end - c->at)) : NULL;
 		if (!quote)
-			return fail(c, "a quoted cell has no end");
+			return fail_csv(c, "a quoted cell has no end");
 		for (const char *p = from; p < quote; p++)
 			c->next_line += *p == '\n';
 		if ((size_t)(quote - from) + c->text.len > CSV_MAX_ROW)
-			return fail(c, "a row is longer than 64 MiB");
+			return fail_csv(c, "a row is longer than 64 MiB");
 		if (buf_append(&c->text, from, (size_t)(quote - from)) < 0)
 			return -ENOMEM;
 		c->at = quote + 1;
@@ -55,14 +55,14 @@ static int plain(struct csv *c)
 	while (c->at < c->end && *c->at != ',' && *c->at != '\n' && *c->at != '"')
 		c->at++;
 	if ((size_t)(c->at - from) + c->text.len > CSV_MAX_ROW)
-		return fail(c, "a row is longer than 64 MiB");
+		return fail_csv(c, "a row is longer than 64 MiB");
 	return buf_append(&c->text, from, (size_t)(c->at - from));
 }
 
-static int add_cell(struct csv *c, size_t begin)
+static int add_input_cell(struct csv *c, size_t begin)
 {
 	if (c->count == CSV_MAX_CELLS)
-		return fail(c, "a row has more than 65536 cells");
+		return fail_csv(c, "a row has more than 65536 cells");
 	if (!ARRAY_ROOM(c->cells, c->count, c->capacity, 1))
 		return -ENOMEM;
 	/* The text may still move, so places are kept. */
@@ -98,7 +98,7 @@ int csv_next(struct csv *c)
 		if (r >= 0 && (c->at == c->end || *c->at == '\n') && c->text.len > begin && c->text.data[c->text.len - 1] == '\r')
 			c->text.len--;
 		if (r >= 0)
-			r = add_cell(c, begin);
+			r = add_input_cell(c, begin);
 	} while (r >= 0 && c->at < c->end && *c->at++ == ',');
 	if (r < 0)
 		return r;

@@ -10,7 +10,7 @@
 #define NAME_PLACES 8u      /* where one name may be kept */
 #define EXPECTED_BLANKS 64u /* before a name that is expected, at most */
 
-static int trouble(struct json *j, const char *what)
+static int fail_json(struct json *j, const char *what)
 {
 	if (!j->trouble)
 		j->trouble = what;
@@ -43,14 +43,14 @@ int json_more(struct json *j)
 static int trouble_at_end(struct json *j)
 {
 	if (j->source && j->source->len - j->source->released >= j->source->most_held)
-		return trouble(j, "a value is longer than can be kept");
-	return trouble(j, "the text ends here");
+		return fail_json(j, "a value is longer than can be kept");
+	return fail_json(j, "the text ends here");
 }
 
-static int take(struct json *j, int wanted, const char *otherwise)
+static int take_input_char(struct json *j, int wanted, const char *otherwise)
 {
 	if (json_peek(j) != wanted)
-		return j->at == j->end ? trouble_at_end(j) : trouble(j, otherwise);
+		return j->at == j->end ? trouble_at_end(j) : fail_json(j, otherwise);
 	j->at++;
 	return 0;
 }
@@ -86,14 +86,14 @@ static inline int is_number_byte(char c)
 	return part[(unsigned char)c];
 }
 
-static int take_word(struct json *j, const char *word, enum json_kind kind, struct json_value *ret)
+static int take_input_word(struct json *j, const char *word, enum json_kind kind, struct json_value *ret)
 {
 	size_t len = strlen(word);
 
 	while ((size_t)(j->end - j->at) < len && json_more(j))
 		;
 	if ((size_t)(j->end - j->at) < len || memcmp(j->at, word, len) != 0)
-		return trouble(j, "a value is expected");
+		return fail_json(j, "a value is expected");
 	*ret = (struct json_value){ .kind = kind, .text = j->at, .len = len };
 	j->at += len;
 	return 0;
@@ -106,18 +106,18 @@ static int next_is(struct json *j, char c)
 	return j->end - j->at > 1 && j->at[1] == c;
 }
 
-static int take_number(struct json *j, struct json_value *ret)
+static int take_input_number(struct json *j, struct json_value *ret)
 {
 	const char *from = j->at;
 
 	if (*j->at == '-' && next_is(j, 'I'))
-		return take_word(j, "-Infinity", JSON_NUMBER, ret);
+		return take_input_word(j, "-Infinity", JSON_NUMBER, ret);
 	do {
 		while (j->at < j->end && is_number_byte(*j->at))
 			j->at++;
 	} while (j->at == j->end && json_more(j));
 	if (j->at == from)
-		return trouble(j, "a value is expected");
+		return fail_json(j, "a value is expected");
 	*ret = (struct json_value){ .kind = JSON_NUMBER, .text = from, .len = (size_t)(j->at - from) };
 	return 0;
 }
@@ -127,19 +127,19 @@ static int take_simple(struct json *j, int c, struct json_value *ret)
 {
 	switch (c) {
 	case '"': return take_string(j, ret);
-	case 't': return take_word(j, "true", JSON_TRUE, ret);
-	case 'f': return take_word(j, "false", JSON_FALSE, ret);
+	case 't': return take_input_word(j, "true", JSON_TRUE, ret);
+	case 'f': return take_input_word(j, "false", JSON_FALSE, ret);
 	case 'n':
 		if (next_is(j, 'a'))
-			return take_word(j, "nan", JSON_NUMBER, ret);
-		return take_word(j, "null", JSON_NULL, ret);
-	case 'N': return take_word(j, "NaN", JSON_NUMBER, ret);
-	case 'I': return take_word(j, "Infinity", JSON_NUMBER, ret);
-	case 'i': return take_word(j, "inf", JSON_NUMBER, ret);
+			return take_input_word(j, "nan", JSON_NUMBER, ret);
+		return take_input_word(j, "null", JSON_NULL, ret);
+	case 'N': return take_input_word(j, "NaN", JSON_NUMBER, ret);
+	case 'I': return take_input_word(j, "Infinity", JSON_NUMBER, ret);
+	case 'i': return take_input_word(j, "inf", JSON_NUMBER, ret);
 	default:
 		if (j->at == j->end)
 			return trouble_at_end(j);
-		return take_number(j, ret);
+		return take_input_number(j, ret);
 	}
 }
 
@@ -155,7 +155,7 @@ static inline __attribute__((always_inline)) int take_plain(struct json *j, int 
 	while (p < j->end && is_number_byte(*p))
 		p++;
 	if (p == j->end)
-		return take_number(j, ret);
+		return take_input_number(j, ret);
 	*ret = (struct json_value){ .kind = JSON_NUMBER, .text = from, .len = (size_t)(p - from) };
 	j->at = p;
 	return 0;
@@ -164,8 +164,8 @@ static inline __attribute__((always_inline)) int take_plain(struct json *j, int 
 static int take_key(struct json *j, struct json_value *ret)
 {
 	if (json_peek(j) != '"')
-		return j->at == j->end ? trouble_at_end(j) : trouble(j, "a name in quotes is expected");
-	return take_string(j, ret) < 0 ? -EBADMSG : take(j, ':', "a colon is expected");
+		return j->at == j->end ? trouble_at_end(j) : fail_json(j, "a name in quotes is expected");
+	return take_string(j, ret) < 0 ? -EBADMSG : take_input_char(j, ':', "a colon is expected");
 }
 
 static uint64_t load8(const char *p)
@@ -257,7 +257,7 @@ static int to_next_value(struct json *j, const char *closing, unsigned *depth)
 		if (!--*depth)
 			return 0;
 	}
-	if (take(j, ',', "a comma or a closing bracket is expected") < 0)
+	if (take_input_char(j, ',', "a comma or a closing bracket is expected") < 0)
 		return -EBADMSG;
 	return closing[*depth - 1] == ']' || take_key(j, &key) >= 0 ? 1 : -EBADMSG;
 }
@@ -270,7 +270,7 @@ static int open_brackets(struct json *j, char *closing, unsigned *depth)
 
 	while ((c = json_peek(j)) == '{' || c == '[') {
 		if (*depth == JSON_MAX_DEPTH)
-			return trouble(j, "objects and arrays are nested too deep");
+			return fail_json(j, "objects and arrays are nested too deep");
 		closing[(*depth)++] = c == '{' ? '}' : ']';
 		j->at++;
 		if (json_peek(j) == closing[*depth - 1])
@@ -309,7 +309,7 @@ int json_value(struct json *j, struct json_value *ret)
 }
 
 /* Takes what stands before the next value: the bracket, a comma, or the closing bracket. */
-static int step(struct json *j, int *first, int close)
+static int take_json_delimiter(struct json *j, int *first, int close)
 {
 	int c;
 
@@ -320,7 +320,7 @@ static int step(struct json *j, int *first, int close)
 		j->at++;
 		return 0;
 	}
-	if (!*first && take(j, ',', "a comma or a closing bracket is expected") < 0)
+	if (!*first && take_input_char(j, ',', "a comma or a closing bracket is expected") < 0)
 		return -EBADMSG;
 	*first = 0;
 	return 1;
@@ -334,7 +334,7 @@ int json_next_member(struct json *j, int *first, struct json_value *ret_key)
 		*first = 0;
 		return 1;
 	}
-	r = step(j, first, '}');
+	r = take_json_delimiter(j, first, '}');
 	if (r <= 0)
 		return r;
 	if (take_key(j, ret_key) < 0)
@@ -346,7 +346,7 @@ int json_next_member(struct json *j, int *first, struct json_value *ret_key)
 
 int json_next_element(struct json *j, int *first)
 {
-	return step(j, first, ']');
+	return take_json_delimiter(j, first, ']');
 }
 
 static int hex4(const char *p, const char *end, unsigned *ret)

@@ -51,7 +51,7 @@ static int set_addresses_aside(struct unpacker *u)
 }
 
 /* Room for one more piece behind what was written. */
-static const char *make_room(struct unpacker *u)
+static const char *reserve_unpacked(struct unpacker *u)
 {
 	if (u->written + PIECE <= u->writable)
 		return NULL;
@@ -113,7 +113,7 @@ static void *unpack_all(void *context)
 
 	while (more && may_go_on(u)) {
 		size = 0;
-		trouble = make_room(u);
+		trouble = reserve_unpacked(u);
 		more = !trouble && unpack_piece(u, &size, &trouble);
 		pthread_mutex_lock(&u->lock);
 		u->written += size;

@@ -34,7 +34,7 @@ static int put_part(struct buf *b, const struct json_value *v)
 }
 
 /* Process and category, in k->text; behind them the id makes the key of a slice. */
-static struct kineto_async_track *track_of(struct kineto *k, const struct kineto_event *e, uint32_t *ret_number)
+static struct kineto_async_track *find_async_track(struct kineto *k, const struct kineto_event *e, uint32_t *ret_number)
 {
 	uint32_t count = k->async_keys.count, number;
 
@@ -96,7 +96,7 @@ static uint32_t new_open(struct kineto *k)
 	return ++k->async_count;
 }
 
-static void begin(struct kineto *k, const struct kineto_event *e, uint32_t track, const uint64_t *key)
+static void open_async_range(struct kineto *k, const struct kineto_event *e, uint32_t track, const uint64_t *key)
 {
 	uint32_t number = new_open(k);
 	struct kineto_async *open;
@@ -138,7 +138,7 @@ static void instant(struct kineto *k, struct kineto_event *e, struct kineto_asyn
 }
 
 /* Arguments of the end are kept as a mark: those of the begin are written already. */
-static void end(struct kineto *k, struct kineto_event *e, struct kineto_async_track *t, const uint64_t *key)
+static void close_async_range(struct kineto *k, struct kineto_event *e, struct kineto_async_track *t, const uint64_t *key)
 {
 	uint32_t number = take_open(k, key);
 
@@ -161,7 +161,7 @@ int kineto_async_event(struct kineto *k, struct kineto_event *e)
 
 	if (!phase || (!id && !id2))
 		return 0;
-	t = track_of(k, e, &number);
+	t = find_async_track(k, e, &number);
 	if (!t || put_part(&k->text, id ? id : id2) < 0)
 		return 1;
 	hash = XXH3_128bits(k->text.data, k->text.len);
@@ -169,9 +169,9 @@ int kineto_async_event(struct kineto *k, struct kineto_event *e)
 		instant(k, e, t);
 	} else if (phase == 'b') {
 		slices_of(k, e, t);
-		begin(k, e, number, (const uint64_t[]){ hash.low64, hash.high64 });
+		open_async_range(k, e, number, (const uint64_t[]){ hash.low64, hash.high64 });
 	} else {
-		end(k, e, t, (const uint64_t[]){ hash.low64, hash.high64 });
+		close_async_range(k, e, t, (const uint64_t[]){ hash.low64, hash.high64 });
 	}
 	return 1;
 }

@@ -6,7 +6,7 @@
 
 #include "base/macros.h"
 
-static void put(int64_t *values, uint32_t *present, unsigned column, int known, int64_t value)
+static void put_kineto_column(int64_t *values, uint32_t *present, unsigned column, int known, int64_t value)
 {
 	values[column] = value;
 	*present |= known ? SINK_BIT(column) : 0;
@@ -43,7 +43,7 @@ static void gpu_row(struct kineto *k, const struct kineto_members *properties, i
 		present |= SINK_BIT(COLUMN_GPU_SM_COUNT);
 		device->sm_count = v[COLUMN_GPU_SM_COUNT];
 	}
-	put(v, &present, COLUMN_GPU_ATTRIBUTES, attributes != 0, (int64_t)attributes);
+	put_kineto_column(v, &present, COLUMN_GPU_ATTRIBUTES, attributes != 0, (int64_t)attributes);
 	sink_row(&k->sink, TABLE_GPU, v, present);
 }
 
@@ -61,7 +61,7 @@ void kineto_device_properties(struct kineto *k, const struct json_value *list)
 }
 
 /* Once per process. */
-static void device_row(struct kineto *k, const struct kineto_device *d, uint64_t process)
+static void write_kineto_device(struct kineto *k, const struct kineto_device *d, uint64_t process)
 {
 	uint32_t present = SINK_BIT(COLUMN_CUDA_DEVICE_ID) | SINK_BIT(COLUMN_CUDA_DEVICE_GPU);
 	const int64_t key[] = { d->id, (int64_t)process };
@@ -72,8 +72,8 @@ static void device_row(struct kineto *k, const struct kineto_device *d, uint64_t
 		return;
 	v[COLUMN_CUDA_DEVICE_ID] = d->id;
 	v[COLUMN_CUDA_DEVICE_GPU] = (int64_t)d->gpu;
-	put(v, &present, COLUMN_CUDA_DEVICE_PROCESS, process != 0, (int64_t)process);
-	put(v, &present, COLUMN_CUDA_DEVICE_SM_COUNT, d->sm_count >= 0, d->sm_count);
+	put_kineto_column(v, &present, COLUMN_CUDA_DEVICE_PROCESS, process != 0, (int64_t)process);
+	put_kineto_column(v, &present, COLUMN_CUDA_DEVICE_SM_COUNT, d->sm_count >= 0, d->sm_count);
 	sink_row(&k->sink, TABLE_CUDA_DEVICE, v, present);
 }
 
@@ -89,21 +89,21 @@ static void context_row(struct kineto *k, const struct kineto_stream *s)
 		return;
 	v[COLUMN_CUDA_CONTEXT_UID] = number + 1;
 	v[COLUMN_CUDA_CONTEXT_ID] = s->context;
-	put(v, &present, COLUMN_CUDA_CONTEXT_PROCESS, s->process != 0, (int64_t)s->process);
-	put(v, &present, COLUMN_CUDA_CONTEXT_DEVICE, s->device != INT64_MIN, s->device);
+	put_kineto_column(v, &present, COLUMN_CUDA_CONTEXT_PROCESS, s->process != 0, (int64_t)s->process);
+	put_kineto_column(v, &present, COLUMN_CUDA_CONTEXT_DEVICE, s->device != INT64_MIN, s->device);
 	sink_row(&k->sink, TABLE_CUDA_CONTEXT, v, present);
 }
 
-static void stream_row(struct kineto *k, const struct kineto_stream *s, uint64_t uid)
+static void write_kineto_stream(struct kineto *k, const struct kineto_stream *s, uint64_t uid)
 {
 	uint32_t present = SINK_BIT(COLUMN_CUDA_STREAM_UID);
 	int64_t v[TABLE_MAX_COLUMNS];
 
 	v[COLUMN_CUDA_STREAM_UID] = (int64_t)uid;
-	put(v, &present, COLUMN_CUDA_STREAM_PROCESS, s->process != 0, (int64_t)s->process);
-	put(v, &present, COLUMN_CUDA_STREAM_ID, s->id >= 0, s->id);
-	put(v, &present, COLUMN_CUDA_STREAM_CONTEXT, s->context != INT64_MIN, s->context);
-	put(v, &present, COLUMN_CUDA_STREAM_DEVICE, s->device != INT64_MIN, s->device);
+	put_kineto_column(v, &present, COLUMN_CUDA_STREAM_PROCESS, s->process != 0, (int64_t)s->process);
+	put_kineto_column(v, &present, COLUMN_CUDA_STREAM_ID, s->id >= 0, s->id);
+	put_kineto_column(v, &present, COLUMN_CUDA_STREAM_CONTEXT, s->context != INT64_MIN, s->context);
+	put_kineto_column(v, &present, COLUMN_CUDA_STREAM_DEVICE, s->device != INT64_MIN, s->device);
 	sink_row(&k->sink, TABLE_CUDA_STREAM, v, present);
 }
 
@@ -112,9 +112,9 @@ static void stream_rows(struct kineto *k, const struct kineto_stream *s, uint64_
 	struct sink_track *const tracks[] = { s->kernels, s->copies, s->sets, s->syncs };
 
 	if (s->device != INT64_MIN)
-		device_row(k, kineto_device(k, s->device), s->process);
+		write_kineto_device(k, kineto_device(k, s->device), s->process);
 	context_row(k, s);
-	stream_row(k, s, uid);
+	write_kineto_stream(k, s, uid);
 	for (unsigned i = 0; i < COUNT_OF(tracks); i++)
 		if (tracks[i])
 			tracks[i]->process = s->process;
@@ -130,7 +130,7 @@ void kineto_gpu_finish(struct kineto *k)
 		if (!k->devices[i].gpu)
 			gpu_row(k, NULL, k->devices[i].id, name);
 		if (!k->devices[i].has_streams)
-			device_row(k, &k->devices[i], otherwise);
+			write_kineto_device(k, &k->devices[i], otherwise);
 	}
 	for (uint32_t i = 0; i < k->stream_keys.count && !k->sink.result; i++)
 		stream_rows(k, &k->streams[i], i + 1);

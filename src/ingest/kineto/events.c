@@ -42,7 +42,8 @@ static struct kineto_place *place_with_event(struct kineto *k, const struct kine
 	return p;
 }
 
-static struct sink_track *track_of(struct kineto *k, struct sink_track **track, enum track_kind kind, enum table_id table, uint32_t columns)
+static struct sink_track *ensure_event_track(struct kineto *k, struct sink_track **track, enum track_kind kind, enum table_id table,
+					     uint32_t columns)
 {
 	if (!*track)
 		*track = sink_track(&k->sink, kind, table, columns);
@@ -53,8 +54,8 @@ static struct sink_track *track_of(struct kineto *k, struct sink_track **track, 
 static struct sink_track *slice_track(struct kineto *k, struct kineto_place *p, const struct kineto_event *e)
 {
 	if (p->thread && !p->on_gpu && json_equals(&e->category, "user_annotation"))
-		return track_of(k, &p->ranges, TRACK_NVTX_PUSHPOP, TABLE_SLICE, KINETO_SLICE_COLUMNS);
-	return track_of(k, &p->slices, TRACK_GENERIC, TABLE_SLICE, KINETO_SLICE_COLUMNS);
+		return ensure_event_track(k, &p->ranges, TRACK_NVTX_PUSHPOP, TABLE_SLICE, KINETO_SLICE_COLUMNS);
+	return ensure_event_track(k, &p->slices, TRACK_GENERIC, TABLE_SLICE, KINETO_SLICE_COLUMNS);
 }
 
 void kineto_begin_slice(struct kineto *k, const struct kineto_event *e, struct kineto_open *ret)
@@ -90,7 +91,7 @@ static void slice(struct kineto *k, const struct kineto_event *e)
 	kineto_end_slice(k, slice_track(k, p, e), &whole, e->end, 1);
 }
 
-static void call(struct kineto *k, const struct kineto_event *e, int class)
+static void add_kineto_call(struct kineto *k, const struct kineto_event *e, int class)
 {
 	struct json_value correlation = { 0 };
 	const struct kineto_known known[] = { KINETO_KNOWN("correlation", &correlation), KINETO_KNOWN_END };
@@ -112,7 +113,7 @@ static void call(struct kineto *k, const struct kineto_event *e, int class)
 		present |= SINK_BIT(COLUMN_CUDA_API_CORRELATION);
 		kineto_owner_call(k, k->processes[p->process].uid, v[COLUMN_CUDA_API_CORRELATION], e->start);
 	}
-	sink_event(&k->sink, track_of(k, &p->calls, TRACK_CUDA_API, TABLE_CUDA_API, CALL_COLUMNS), v, present);
+	sink_event(&k->sink, ensure_event_track(k, &p->calls, TRACK_CUDA_API, TABLE_CUDA_API, CALL_COLUMNS), v, present);
 }
 
 /* Events of phases without a table of their own keep their phase among the arguments. */
@@ -129,7 +130,7 @@ void kineto_instant(struct kineto *k, struct kineto_event *e, struct sink_track 
 	v[COLUMN_INSTANT_NAME] = (int64_t)kineto_text(k, &e->name);
 	v[COLUMN_INSTANT_CLASS] = (int64_t)category;
 	v[COLUMN_INSTANT_ARGS] = (int64_t)set;
-	sink_event(&k->sink, track_of(k, track, TRACK_GENERIC, TABLE_INSTANT, INSTANT_COLUMNS), v,
+	sink_event(&k->sink, ensure_event_track(k, track, TRACK_GENERIC, TABLE_INSTANT, INSTANT_COLUMNS), v,
 		   1 | (e->name.kind ? SINK_BIT(COLUMN_INSTANT_NAME) : 0) | (category ? SINK_BIT(COLUMN_INSTANT_CLASS) : 0) |
 			   (set ? SINK_BIT(COLUMN_INSTANT_ARGS) : 0));
 }
@@ -142,7 +143,7 @@ static void instant(struct kineto *k, struct kineto_event *e)
 		kineto_instant(k, e, &p->instants);
 }
 
-static void begin(struct kineto *k, const struct kineto_event *e)
+static void open_kineto_range(struct kineto *k, const struct kineto_event *e)
 {
 	struct kineto_place *p = place_with_event(k, e);
 
@@ -161,11 +162,11 @@ static void begin(struct kineto *k, const struct kineto_event *e)
 
 static void end_latest(struct kineto *k, struct kineto_place *p, int64_t time, int has_end)
 {
-	kineto_end_slice(k, track_of(k, &p->slices, TRACK_GENERIC, TABLE_SLICE, KINETO_SLICE_COLUMNS), &p->open[--p->open_count], time,
-			 has_end);
+	kineto_end_slice(k, ensure_event_track(k, &p->slices, TRACK_GENERIC, TABLE_SLICE, KINETO_SLICE_COLUMNS), &p->open[--p->open_count],
+			 time, has_end);
 }
 
-static void end(struct kineto *k, const struct kineto_event *e)
+static void close_kineto_range(struct kineto *k, const struct kineto_event *e)
 {
 	struct kineto_place *p = place_with_event(k, e);
 
@@ -228,7 +229,7 @@ static void counter(struct kineto *k, const struct kineto_event *e)
 	}
 }
 
-static void name_of(struct kineto *k, const struct kineto_event *e, const struct json_value *name)
+static void take_kineto_name(struct kineto *k, const struct kineto_event *e, const struct json_value *name)
 {
 	struct kineto_place *p;
 	int of_process = json_equals(&e->name, "process_name");
@@ -252,7 +253,7 @@ static void metadata(struct kineto *k, const struct kineto_event *e)
 		if (json_equals(&e->members->list[i].key, "name"))
 			name = e->members->list[i].value;
 	if (name.kind == JSON_STRING && (json_equals(&e->name, "process_name") || json_equals(&e->name, "thread_name"))) {
-		name_of(k, e, &name);
+		take_kineto_name(k, e, &name);
 		return;
 	}
 	buf_puts(&what, "trace.");
@@ -312,9 +313,9 @@ static void complete(struct kineto *k, struct kineto_event *e)
 	if (kineto_gpu_event(k, e))
 		return;
 	if (json_equals(&e->category, "cuda_runtime"))
-		call(k, e, 0);
+		add_kineto_call(k, e, 0);
 	else if (json_equals(&e->category, "cuda_driver"))
-		call(k, e, 1);
+		add_kineto_call(k, e, 1);
 	else
 		slice(k, e);
 }
@@ -343,9 +344,9 @@ void kineto_event(struct kineto *k, struct kineto_event *e)
 	if (json_equals(&e->phase, "X"))
 		complete(k, e);
 	else if (json_equals(&e->phase, "B"))
-		begin(k, e);
+		open_kineto_range(k, e);
 	else if (json_equals(&e->phase, "E"))
-		end(k, e);
+		close_kineto_range(k, e);
 	else if (json_equals(&e->phase, "C") && e->members)
 		counter(k, e);
 	else if (!kineto_async_event(k, e))

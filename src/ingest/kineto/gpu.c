@@ -29,7 +29,7 @@ static int64_t number_or(const struct json_value *v, int64_t otherwise)
 	return json_scaled(v, 0, &value) ? value : otherwise;
 }
 
-static void put(int64_t *values, uint32_t *present, unsigned column, const struct json_value *v)
+static void put_kineto_number(int64_t *values, uint32_t *present, unsigned column, const struct json_value *v)
 {
 	if (json_scaled(v, 0, &values[column]))
 		*present |= SINK_BIT(column);
@@ -50,7 +50,7 @@ struct kineto_device *kineto_device(struct kineto *k, int64_t id)
 }
 
 /* The row's own numbers stand in where the arguments have none. */
-static struct kineto_stream *stream_of(struct kineto *k, const struct kineto_event *e, const struct work *w)
+static struct kineto_stream *find_kineto_stream(struct kineto *k, const struct kineto_event *e, const struct work *w)
 {
 	uint32_t row = kineto_process(k, &e->pid), count = k->stream_keys.count, number;
 	int64_t key[] = { number_or(&w->device, number_or(&e->pid, NOT_TOLD)), number_or(&w->context, NOT_TOLD),
@@ -77,8 +77,8 @@ static struct kineto_stream *stream_of(struct kineto *k, const struct kineto_eve
 	return &k->streams[number];
 }
 
-static struct sink_track *track_of(struct kineto *k, struct kineto_stream *stream, struct sink_track **track, enum track_kind kind,
-				   enum table_id table, uint32_t columns)
+static struct sink_track *ensure_stream_track(struct kineto *k, struct kineto_stream *stream, struct sink_track **track,
+					      enum track_kind kind, enum table_id table, uint32_t columns)
 {
 	if (!*track) {
 		*track = sink_track(&k->sink, kind, table, columns);
@@ -113,7 +113,7 @@ static uint32_t function_of(struct kineto *k, const struct json_value *name)
 	return number + 1;
 }
 
-static void put_triple(int64_t *values, uint32_t *present, unsigned column, const struct json_value *list)
+static void put_kineto_triple(int64_t *values, uint32_t *present, unsigned column, const struct json_value *list)
 {
 	struct json_value item;
 	struct json j;
@@ -123,7 +123,7 @@ static void put_triple(int64_t *values, uint32_t *present, unsigned column, cons
 		return;
 	json_begin(&j, list->text, list->len);
 	for (unsigned i = 0; i < 3 && json_next_element(&j, &first) > 0 && json_value(&j, &item) >= 0; i++)
-		put(values, present, column + i, &item);
+		put_kineto_number(values, present, column + i, &item);
 }
 
 struct launch {
@@ -137,11 +137,11 @@ static int64_t launch_of(struct kineto *k, const struct kineto_event *e, const s
 	int64_t v[TABLE_MAX_COLUMNS] = { 0 };
 
 	v[COLUMN_CUDA_LAUNCH_FUNCTION] = function_of(k, &e->name);
-	put_triple(v, &present, COLUMN_CUDA_LAUNCH_GRID_X, &l->grid);
-	put_triple(v, &present, COLUMN_CUDA_LAUNCH_BLOCK_X, &l->block);
-	put(v, &present, COLUMN_CUDA_LAUNCH_REGISTERS, &l->registers);
-	put(v, &present, COLUMN_CUDA_LAUNCH_DYNAMIC_SHARED, &l->shared);
-	put(v, &present, COLUMN_CUDA_LAUNCH_PRIORITY, &l->priority);
+	put_kineto_triple(v, &present, COLUMN_CUDA_LAUNCH_GRID_X, &l->grid);
+	put_kineto_triple(v, &present, COLUMN_CUDA_LAUNCH_BLOCK_X, &l->block);
+	put_kineto_number(v, &present, COLUMN_CUDA_LAUNCH_REGISTERS, &l->registers);
+	put_kineto_number(v, &present, COLUMN_CUDA_LAUNCH_DYNAMIC_SHARED, &l->shared);
+	put_kineto_number(v, &present, COLUMN_CUDA_LAUNCH_PRIORITY, &l->priority);
 	v[COLUMN_CUDA_LAUNCH_ID] = present;
 	number = keymap_number(&k->launch_keys, v, (COLUMN_CUDA_LAUNCH_PRIORITY + 1) * sizeof(*v));
 	if (number == KEYMAP_NONE)
@@ -160,8 +160,8 @@ static int64_t launch_of(struct kineto *k, const struct kineto_event *e, const s
 /* 0 stands for "not in a graph". */
 static void put_graph(int64_t *values, uint32_t *present, unsigned graph, unsigned node, const struct work *w)
 {
-	put(values, present, graph, &w->graph);
-	put(values, present, node, &w->node);
+	put_kineto_number(values, present, graph, &w->graph);
+	put_kineto_number(values, present, node, &w->node);
 	if (!(*present & SINK_BIT(node)) || !values[node])
 		*present &= ~(SINK_BIT(graph) | SINK_BIT(node));
 }
@@ -170,7 +170,7 @@ static void put_channel(int64_t *values, uint32_t *present, unsigned column, con
 {
 	int64_t type = number_or(&w->channel_type, 0);
 
-	put(values, present, column, &w->channel);
+	put_kineto_number(values, present, column, &w->channel);
 	if (*present & SINK_BIT(column))
 		values[column] = (int64_t)((uint64_t)values[column] | (uint64_t)type << 32);
 }
@@ -181,7 +181,7 @@ static void put_set(int64_t *values, uint32_t *present, unsigned column, uint64_
 	*present |= set ? SINK_BIT(column) : 0;
 }
 
-static void put_times(int64_t *values, uint32_t *present, const struct kineto_event *e)
+static void put_kineto_times(int64_t *values, uint32_t *present, const struct kineto_event *e)
 {
 	values[0] = e->start;
 	values[1] = e->end;
@@ -200,24 +200,24 @@ static void kernel(struct kineto *k, const struct kineto_event *e)
 					      KINETO_KNOWN("priority", &l.priority),
 					      KINETO_KNOWN_END };
 	uint64_t set = kineto_args(k, e, known);
-	struct kineto_stream *s = stream_of(k, e, &w);
+	struct kineto_stream *s = find_kineto_stream(k, e, &w);
 	int64_t v[TABLE_MAX_COLUMNS];
 	uint32_t present;
 
 	if (!s)
 		return;
-	put_times(v, &present, e);
+	put_kineto_times(v, &present, e);
 	v[COLUMN_GPU_KERNEL_LAUNCH] = launch_of(k, e, &l);
 	present |= SINK_BIT(COLUMN_GPU_KERNEL_LAUNCH);
-	put(v, &present, COLUMN_GPU_KERNEL_CORRELATION, &w.correlation);
+	put_kineto_number(v, &present, COLUMN_GPU_KERNEL_CORRELATION, &w.correlation);
 	put_graph(v, &present, COLUMN_GPU_KERNEL_GRAPH, COLUMN_GPU_KERNEL_GRAPH_NODE, &w);
 	put_channel(v, &present, COLUMN_GPU_KERNEL_CHANNEL, &w);
 	put_set(v, &present, COLUMN_GPU_KERNEL_ARGS, set);
 	sink_event(&k->sink,
-		   track_of(k, s, &s->kernels, TRACK_GPU_KERNEL, TABLE_GPU_KERNEL,
-			    3 | SINK_BIT(COLUMN_GPU_KERNEL_LAUNCH) | SINK_BIT(COLUMN_GPU_KERNEL_CORRELATION) |
-				    SINK_BIT(COLUMN_GPU_KERNEL_GRAPH) | SINK_BIT(COLUMN_GPU_KERNEL_GRAPH_NODE) |
-				    SINK_BIT(COLUMN_GPU_KERNEL_CHANNEL) | SINK_BIT(COLUMN_GPU_KERNEL_ARGS)),
+		   ensure_stream_track(k, s, &s->kernels, TRACK_GPU_KERNEL, TABLE_GPU_KERNEL,
+				       3 | SINK_BIT(COLUMN_GPU_KERNEL_LAUNCH) | SINK_BIT(COLUMN_GPU_KERNEL_CORRELATION) |
+					       SINK_BIT(COLUMN_GPU_KERNEL_GRAPH) | SINK_BIT(COLUMN_GPU_KERNEL_GRAPH_NODE) |
+					       SINK_BIT(COLUMN_GPU_KERNEL_CHANNEL) | SINK_BIT(COLUMN_GPU_KERNEL_ARGS)),
 		   v, present);
 }
 
@@ -242,7 +242,7 @@ static const char *behind(const char *text, const char *mark)
 	return at ? at + strlen(mark) : NULL;
 }
 
-static void copy(struct kineto *k, const struct kineto_event *e)
+static void add_kineto_copy(struct kineto *k, const struct kineto_event *e)
 {
 	struct json_value from = { 0 }, in = { 0 }, to = { 0 }, from_context = { 0 }, in_context = { 0 }, to_context = { 0 };
 	struct work w = { 0 };
@@ -263,23 +263,24 @@ static void copy(struct kineto *k, const struct kineto_event *e)
 
 	w.device = in.kind ? in : w.device;
 	w.context = in_context.kind ? in_context : w.context;
-	put_times(v, &present, e);
+	put_kineto_times(v, &present, e);
 	v[COLUMN_GPU_COPY_KIND] = copy_kind(name);
 	v[COLUMN_GPU_COPY_SOURCE] = memory_kind(behind(name, "("));
 	v[COLUMN_GPU_COPY_TARGET] = memory_kind(behind(name, "-> "));
 	present |= SINK_BIT(COLUMN_GPU_COPY_KIND) | SINK_BIT(COLUMN_GPU_COPY_SOURCE) | SINK_BIT(COLUMN_GPU_COPY_TARGET);
-	put(v, &present, COLUMN_GPU_COPY_BYTES, &w.bytes);
-	put(v, &present, COLUMN_GPU_COPY_CORRELATION, &w.correlation);
-	put(v, &present, COLUMN_GPU_COPY_SOURCE_DEVICE, &from);
-	put(v, &present, COLUMN_GPU_COPY_SOURCE_CONTEXT, &from_context);
-	put(v, &present, COLUMN_GPU_COPY_TARGET_DEVICE, &to);
-	put(v, &present, COLUMN_GPU_COPY_TARGET_CONTEXT, &to_context);
+	put_kineto_number(v, &present, COLUMN_GPU_COPY_BYTES, &w.bytes);
+	put_kineto_number(v, &present, COLUMN_GPU_COPY_CORRELATION, &w.correlation);
+	put_kineto_number(v, &present, COLUMN_GPU_COPY_SOURCE_DEVICE, &from);
+	put_kineto_number(v, &present, COLUMN_GPU_COPY_SOURCE_CONTEXT, &from_context);
+	put_kineto_number(v, &present, COLUMN_GPU_COPY_TARGET_DEVICE, &to);
+	put_kineto_number(v, &present, COLUMN_GPU_COPY_TARGET_CONTEXT, &to_context);
 	put_graph(v, &present, COLUMN_GPU_COPY_GRAPH, COLUMN_GPU_COPY_GRAPH_NODE, &w);
 	put_channel(v, &present, COLUMN_GPU_COPY_CHANNEL, &w);
 	put_set(v, &present, COLUMN_GPU_COPY_ARGS, set);
-	s = stream_of(k, e, &w);
+	s = find_kineto_stream(k, e, &w);
 	if (s)
-		sink_event(&k->sink, track_of(k, s, &s->copies, TRACK_GPU_COPY, TABLE_GPU_COPY, SINK_BIT(COLUMN_GPU_COPY_ARGS + 1) - 1), v,
+		sink_event(&k->sink,
+			   ensure_stream_track(k, s, &s->copies, TRACK_GPU_COPY, TABLE_GPU_COPY, SINK_BIT(COLUMN_GPU_COPY_ARGS + 1) - 1), v,
 			   present);
 }
 
@@ -288,21 +289,22 @@ static void set_memory(struct kineto *k, const struct kineto_event *e)
 	struct work w = { 0 };
 	const struct kineto_known known[] = { WORK_ARGS(w), KINETO_KNOWN("bytes", &w.bytes), KINETO_KNOWN_END };
 	uint64_t set = kineto_args(k, e, known);
-	struct kineto_stream *s = stream_of(k, e, &w);
+	struct kineto_stream *s = find_kineto_stream(k, e, &w);
 	int64_t v[TABLE_MAX_COLUMNS];
 	uint32_t present;
 
 	if (!s)
 		return;
-	put_times(v, &present, e);
+	put_kineto_times(v, &present, e);
 	v[COLUMN_GPU_SET_MEMORY] = memory_kind(behind(kineto_cstr(k, &e->name), "("));
 	present |= SINK_BIT(COLUMN_GPU_SET_MEMORY);
-	put(v, &present, COLUMN_GPU_SET_BYTES, &w.bytes);
-	put(v, &present, COLUMN_GPU_SET_CORRELATION, &w.correlation);
+	put_kineto_number(v, &present, COLUMN_GPU_SET_BYTES, &w.bytes);
+	put_kineto_number(v, &present, COLUMN_GPU_SET_CORRELATION, &w.correlation);
 	put_graph(v, &present, COLUMN_GPU_SET_GRAPH, COLUMN_GPU_SET_GRAPH_NODE, &w);
 	put_channel(v, &present, COLUMN_GPU_SET_CHANNEL, &w);
 	put_set(v, &present, COLUMN_GPU_SET_ARGS, set);
-	sink_event(&k->sink, track_of(k, s, &s->sets, TRACK_GPU_SET, TABLE_GPU_SET, SINK_BIT(COLUMN_GPU_SET_ARGS + 1) - 1), v, present);
+	sink_event(&k->sink, ensure_stream_track(k, s, &s->sets, TRACK_GPU_SET, TABLE_GPU_SET, SINK_BIT(COLUMN_GPU_SET_ARGS + 1) - 1), v,
+		   present);
 }
 
 static int64_t sync_kind(const char *name)
@@ -319,19 +321,20 @@ static void synchronisation(struct kineto *k, const struct kineto_event *e)
 	struct work w = { 0 };
 	const struct kineto_known known[] = { WORK_ARGS(w), KINETO_KNOWN("wait_on_cuda_event_id", &event), KINETO_KNOWN_END };
 	uint64_t set = kineto_args(k, e, known);
-	struct kineto_stream *s = stream_of(k, e, &w);
+	struct kineto_stream *s = find_kineto_stream(k, e, &w);
 	int64_t v[TABLE_MAX_COLUMNS];
 	uint32_t present;
 
 	if (!s)
 		return;
-	put_times(v, &present, e);
+	put_kineto_times(v, &present, e);
 	v[COLUMN_GPU_SYNC_KIND] = sync_kind(kineto_cstr(k, &e->name));
 	present |= SINK_BIT(COLUMN_GPU_SYNC_KIND);
-	put(v, &present, COLUMN_GPU_SYNC_EVENT, &event);
-	put(v, &present, COLUMN_GPU_SYNC_CORRELATION, &w.correlation);
+	put_kineto_number(v, &present, COLUMN_GPU_SYNC_EVENT, &event);
+	put_kineto_number(v, &present, COLUMN_GPU_SYNC_CORRELATION, &w.correlation);
 	put_set(v, &present, COLUMN_GPU_SYNC_ARGS, set);
-	sink_event(&k->sink, track_of(k, s, &s->syncs, TRACK_GPU_SYNC, TABLE_GPU_SYNC, SINK_BIT(COLUMN_GPU_SYNC_ARGS + 1) - 1), v, present);
+	sink_event(&k->sink, ensure_stream_track(k, s, &s->syncs, TRACK_GPU_SYNC, TABLE_GPU_SYNC, SINK_BIT(COLUMN_GPU_SYNC_ARGS + 1) - 1),
+		   v, present);
 }
 
 int kineto_gpu_event(struct kineto *k, const struct kineto_event *e)
@@ -339,7 +342,9 @@ int kineto_gpu_event(struct kineto *k, const struct kineto_event *e)
 	static const struct {
 		const char *category;
 		void (*take)(struct kineto *k, const struct kineto_event *e);
-	} kinds[] = { { "kernel", kernel }, { "gpu_memcpy", copy }, { "gpu_memset", set_memory }, { "cuda_sync", synchronisation } };
+	} kinds[] = {
+		{ "kernel", kernel }, { "gpu_memcpy", add_kineto_copy }, { "gpu_memset", set_memory }, { "cuda_sync", synchronisation }
+	};
 
 	for (unsigned i = 0; i < COUNT_OF(kinds); i++) {
 		if (!json_equals(&e->category, kinds[i].category))

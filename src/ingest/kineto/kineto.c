@@ -275,7 +275,7 @@ static int read_object(struct kineto *k, int first)
 	return k->sink.result ? k->sink.result : r;
 }
 
-static int trouble(struct kineto *k, const char *what)
+static int fail_kineto(struct kineto *k, const char *what)
 {
 	k->json.trouble = what;
 	return -EBADMSG;
@@ -283,7 +283,7 @@ static int trouble(struct kineto *k, const char *what)
 
 static int read_end(struct kineto *k)
 {
-	return json_peek(&k->json) ? trouble(k, "there is more behind the end of the trace") : 0;
+	return json_peek(&k->json) ? fail_kineto(k, "there is more behind the end of the trace") : 0;
 }
 
 static int read_from_begin(struct kineto *k)
@@ -292,7 +292,7 @@ static int read_from_begin(struct kineto *k)
 
 	k->in_object = first == '{';
 	if (first != '{' && first != '[')
-		return trouble(k, "this is no JSON object or array");
+		return fail_kineto(k, "this is no JSON object or array");
 	TRY(first == '{' ? read_object(k, 1) : read_events(k, 1));
 	return read_end(k);
 }
@@ -410,7 +410,7 @@ static void say_trouble(struct kineto *k)
 		      (unsigned long long)(r->events - r->before));
 }
 
-static void release(struct kineto *k)
+static void release_kineto(struct kineto *k)
 {
 	/* clang-format off */
 	struct keymap *const maps[] = { &k->pids, &k->place_keys, &k->stream_keys, &k->context_keys, &k->device_keys,
@@ -456,7 +456,7 @@ int kineto_import(struct source *source, struct report_writer *writer, struct ki
 		sink_finish(&k.sink);
 	}
 	r = k.sink.result;
-	release(&k);
+	release_kineto(&k);
 	if (r >= 0 && !ret->events && !ret->flows && !ret->names)
 		return -ENODATA;
 	if (r < 0)

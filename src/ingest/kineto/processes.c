@@ -8,7 +8,7 @@
 #define CROWD "further threads"
 
 /* -1: it is no number. Some writers put numbers in quotes. */
-static int64_t number_of(const struct json_value *v)
+static int64_t parse_kineto_number(const struct json_value *v)
 {
 	struct json_value number = *v;
 	int64_t value;
@@ -32,7 +32,7 @@ uint32_t kineto_process(struct kineto *k, const struct json_value *pid)
 	if (kineto_room(k, &k->processes, number, sizeof(*k->processes)) < 0)
 		return KEYMAP_NONE;
 	p = &k->processes[number];
-	*p = (struct kineto_process){ .uid = number + 1, .pid = number_of(pid) };
+	*p = (struct kineto_process){ .uid = number + 1, .pid = parse_kineto_number(pid) };
 	return number;
 }
 
@@ -47,7 +47,7 @@ static struct kineto_place *new_place(struct kineto *k, uint32_t number, const s
 	}
 	k->place_count = number + 1;
 	p = &k->places[number];
-	*p = (struct kineto_place){ .process = process, .on_gpu = on_gpu, .tid = number_of(&e->tid) };
+	*p = (struct kineto_place){ .process = process, .on_gpu = on_gpu, .tid = parse_kineto_number(&e->tid) };
 	if (p->tid >= 0 && !on_gpu && k->processes[process].pid >= 0)
 		p->thread = ++k->next_thread;
 	return p;
@@ -91,7 +91,7 @@ struct kineto_place *kineto_place(struct kineto *k, const struct kineto_event *e
 	return new_place(k, number, count < KINETO_MAX_TRACKS ? e : &crowd, on_gpu && count < KINETO_MAX_TRACKS);
 }
 
-static void process_row(struct kineto *k, const struct kineto_process *p)
+static void write_kineto_process(struct kineto *k, const struct kineto_process *p)
 {
 	uint32_t present = SINK_BIT(COLUMN_PROCESS_UID) | SINK_BIT(COLUMN_PROCESS_PID) | SINK_BIT(COLUMN_PROCESS_INNER_PID) |
 			   SINK_BIT(COLUMN_PROCESS_START) | SINK_BIT(COLUMN_PROCESS_ORIGIN);
@@ -107,7 +107,7 @@ static void process_row(struct kineto *k, const struct kineto_process *p)
 	sink_row(&k->sink, TABLE_PROCESS, v, present);
 }
 
-static void thread_row(struct kineto *k, const struct kineto_place *p)
+static void write_kineto_thread(struct kineto *k, const struct kineto_place *p)
 {
 	uint32_t present = SINK_BIT(COLUMN_THREAD_UID) | SINK_BIT(COLUMN_THREAD_PROCESS) | SINK_BIT(COLUMN_THREAD_TID) |
 			   SINK_BIT(COLUMN_THREAD_INNER_TID) | SINK_BIT(COLUMN_THREAD_START);
@@ -149,7 +149,7 @@ static uint64_t stream_of_row(const struct kineto *k, const struct kineto_place 
 	return 0;
 }
 
-static void describe(struct kineto *k, struct kineto_place *p, struct sink_track *t)
+static void describe_kineto_track(struct kineto *k, struct kineto_place *p, struct sink_track *t)
 {
 	if (!t)
 		return;
@@ -197,18 +197,18 @@ void kineto_places_finish(struct kineto *k)
 	kineto_owners_finish(k);
 	for (uint32_t i = 0; i < k->pids.count; i++)
 		if (k->processes[i].has_events && k->processes[i].pid >= 0)
-			process_row(k, &k->processes[i]);
+			write_kineto_process(k, &k->processes[i]);
 	for (uint32_t i = 0; i < k->place_count; i++) {
 		struct kineto_place *p = &k->places[i];
 
 		if (!p->has_events)
 			continue;
 		if (p->thread)
-			thread_row(k, p);
-		describe(k, p, p->slices);
-		describe(k, p, p->ranges);
-		describe(k, p, p->instants);
-		describe(k, p, p->calls);
+			write_kineto_thread(k, p);
+		describe_kineto_track(k, p, p->slices);
+		describe_kineto_track(k, p, p->ranges);
+		describe_kineto_track(k, p, p->instants);
+		describe_kineto_track(k, p, p->calls);
 	}
 	describe_counters(k);
 	kineto_gpu_finish(k);

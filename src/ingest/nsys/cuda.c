@@ -8,7 +8,7 @@ enum { CLASS_RUNTIME, CLASS_DRIVER };
 
 #define CALL_AT(column) NSYS_AT(CUPTI_ACTIVITY_KIND_RUNTIME, column)
 
-static void call(struct nsys_rows *rows, int64_t class)
+static void add_nsys_call(struct nsys_rows *rows, int64_t class)
 {
 	struct nsys *n = rows->n;
 	int64_t v[TABLE_MAX_COLUMNS], chain;
@@ -42,7 +42,7 @@ static void read_calls(struct nsys *n, const char *name, int64_t class)
 	if (!nsys_rows_open(&rows, n, &table))
 		return;
 	while (nsys_rows_next(&rows))
-		call(&rows, class);
+		add_nsys_call(&rows, class);
 	nsys_rows_close(&rows);
 }
 

@@ -8,7 +8,7 @@
 enum { NVTX_DEVICE = 262145, NVTX_CONTEXT = 262146, NVTX_STREAM = 262147 };
 enum { RESOURCE_NAMED = 1 };
 
-static uint32_t number_in(struct keymap *keys, const int64_t *key, size_t size, uint32_t *ret_count)
+static uint32_t number_nsys_key(struct keymap *keys, const int64_t *key, size_t size, uint32_t *ret_count)
 {
 	*ret_count = keys->count;
 	return keymap_number(keys, key, size);
@@ -22,7 +22,7 @@ static int64_t context_key(uint64_t process, int64_t context)
 uint64_t nsys_context(struct nsys *n, uint64_t process, int64_t device, int64_t id)
 {
 	const int64_t key[] = { (int64_t)process, id };
-	uint32_t count, number = number_in(&n->context_keys, key, sizeof(key), &count);
+	uint32_t count, number = number_nsys_key(&n->context_keys, key, sizeof(key), &count);
 
 	if (number == KEYMAP_NONE)
 		return 0;
@@ -40,10 +40,10 @@ uint64_t nsys_context(struct nsys *n, uint64_t process, int64_t device, int64_t 
 	return number + 1;
 }
 
-static struct nsys_device *device_of(struct nsys *n, uint64_t process, int64_t id)
+static struct nsys_device *find_nsys_device(struct nsys *n, uint64_t process, int64_t id)
 {
 	const int64_t key[] = { (int64_t)process, id };
-	uint32_t count, number = number_in(&n->device_keys, key, sizeof(key), &count);
+	uint32_t count, number = number_nsys_key(&n->device_keys, key, sizeof(key), &count);
 
 	if (number == KEYMAP_NONE)
 		return NULL;
@@ -60,7 +60,7 @@ static void note_any_device(struct nsys *n, uint32_t stream)
 {
 	const struct nsys_stream *s = &n->streams[stream];
 	const int64_t key[] = { (int64_t)s->process, s->context, s->id };
-	uint32_t count, number = number_in(&n->any_device_keys, key, sizeof(key), &count);
+	uint32_t count, number = number_nsys_key(&n->any_device_keys, key, sizeof(key), &count);
 
 	if (number == count && nsys_room(n, &n->of_any_device, number, sizeof(*n->of_any_device)) == 0)
 		n->of_any_device[number] = stream;
@@ -69,7 +69,7 @@ static void note_any_device(struct nsys *n, uint32_t stream)
 static uint64_t find_stream(struct nsys *n, uint64_t process, int64_t device, int64_t context, int64_t id)
 {
 	const int64_t key[] = { (int64_t)process, device, context, id };
-	uint32_t count, number = number_in(&n->stream_keys, key, sizeof(key), &count);
+	uint32_t count, number = number_nsys_key(&n->stream_keys, key, sizeof(key), &count);
 
 	if (number == KEYMAP_NONE)
 		return 0;
@@ -95,7 +95,7 @@ uint64_t nsys_stream(struct nsys *n, uint64_t process, int64_t device, int64_t c
 		context = green;
 	}
 	if (device != NSYS_NOT_TOLD)
-		device_of(n, process, device);
+		find_nsys_device(n, process, device);
 	return find_stream(n, process, device, context, id);
 }
 
@@ -144,7 +144,7 @@ static void gpu(struct nsys_rows *rows)
 static void device(struct nsys_rows *rows)
 {
 	uint64_t process = nsys_process_uid(rows->n, global_pid(0, 1, nsys_number_or(rows, DEVICE_AT(pid), 0)));
-	struct nsys_device *d = device_of(rows->n, process, nsys_number_or(rows, DEVICE_AT(cudaId), 0));
+	struct nsys_device *d = find_nsys_device(rows->n, process, nsys_number_or(rows, DEVICE_AT(cudaId), 0));
 	int64_t of;
 
 	if (!d)
@@ -157,13 +157,14 @@ static void device(struct nsys_rows *rows)
 
 /* The process: the same columns in all of these tables. */
 #define PLACE_IN(TABLE) \
-	_Static_assert(NSYS_AT(TABLE, hwId) == 1 && NSYS_AT(TABLE, vmId) == 2 && NSYS_AT(TABLE, processId) == 3, "process_of() reads them")
+	_Static_assert(NSYS_AT(TABLE, hwId) == 1 && NSYS_AT(TABLE, vmId) == 2 && NSYS_AT(TABLE, processId) == 3, \
+		       "find_device_process() reads them")
 PLACE_IN(TARGET_INFO_CUDA_CONTEXT_INFO);
 PLACE_IN(TARGET_INFO_CUDA_STREAM);
 PLACE_IN(TARGET_INFO_NVTX_CUDA_CONTEXT);
 PLACE_IN(TARGET_INFO_NVTX_CUDA_STREAM);
 
-static uint64_t process_of(const struct nsys_rows *rows)
+static uint64_t find_device_process(const struct nsys_rows *rows)
 {
 	return nsys_process_uid(rows->n, global_pid(nsys_number_or(rows, 1, 0), nsys_number_or(rows, 2, 1), nsys_number_or(rows, 3, 0)));
 }
@@ -172,7 +173,7 @@ static uint64_t process_of(const struct nsys_rows *rows)
 
 static void context(struct nsys_rows *rows)
 {
-	uint64_t uid = nsys_context(rows->n, process_of(rows), nsys_number_or(rows, CONTEXT_AT(deviceId), NSYS_NOT_TOLD),
+	uint64_t uid = nsys_context(rows->n, find_device_process(rows), nsys_number_or(rows, CONTEXT_AT(deviceId), NSYS_NOT_TOLD),
 				    nsys_number_or(rows, CONTEXT_AT(contextId), 0));
 	struct nsys_context *c;
 
@@ -214,7 +215,7 @@ static struct nsys_stream *listed_stream(struct nsys *n, uint64_t process, int64
 
 static void stream(struct nsys_rows *rows)
 {
-	struct nsys_stream *s = listed_stream(rows->n, process_of(rows), nsys_number_or(rows, STREAM_AT(contextId), 0),
+	struct nsys_stream *s = listed_stream(rows->n, find_device_process(rows), nsys_number_or(rows, STREAM_AT(contextId), 0),
 					      nsys_number_or(rows, STREAM_AT(streamId), 0));
 
 	if (!s)
@@ -250,7 +251,7 @@ static void named_device(struct nsys_rows *rows)
 #define NAMED_CONTEXT_AT(column) NSYS_AT(TARGET_INFO_NVTX_CUDA_CONTEXT, column)
 static void named_context(struct nsys_rows *rows)
 {
-	uint64_t process = process_of(rows), uid;
+	uint64_t process = find_device_process(rows), uid;
 
 	uid = nsys_context(rows->n, process, nsys_number_or(rows, NAMED_CONTEXT_AT(deviceId), NSYS_NOT_TOLD),
 			   nsys_number_or(rows, NAMED_CONTEXT_AT(contextId), 0));
@@ -263,7 +264,7 @@ static void named_context(struct nsys_rows *rows)
 #define NAMED_STREAM_AT(column) NSYS_AT(TARGET_INFO_NVTX_CUDA_STREAM, column)
 static void named_stream(struct nsys_rows *rows)
 {
-	uint64_t process = process_of(rows);
+	uint64_t process = find_device_process(rows);
 	struct nsys_stream *s = listed_stream(rows->n, process, nsys_number_or(rows, NAMED_STREAM_AT(contextId), 0),
 					      nsys_number_or(rows, NAMED_STREAM_AT(streamId), 0));
 
@@ -297,7 +298,7 @@ static void put_told(int64_t *values, uint32_t *present, unsigned column, int64_
 	*present |= value != NSYS_NOT_TOLD ? SINK_BIT(column) : 0;
 }
 
-static void device_row(struct nsys *n, const struct nsys_device *d)
+static void write_nsys_device(struct nsys *n, const struct nsys_device *d)
 {
 	int64_t v[TABLE_MAX_COLUMNS], gpu_uid = d->gpu ? d->gpu : (int64_t)nsys_map_find(&n->gpus, d->id);
 	uint32_t present = SINK_BIT(COLUMN_CUDA_DEVICE_ID);
@@ -330,7 +331,7 @@ static void context_row(struct nsys *n, const struct nsys_context *c)
 	sink_row(&n->sink, TABLE_CUDA_CONTEXT, v, present);
 }
 
-static void stream_row(struct nsys *n, const struct nsys_stream *s)
+static void write_nsys_stream(struct nsys *n, const struct nsys_stream *s)
 {
 	uint32_t present = SINK_BIT(COLUMN_CUDA_STREAM_UID);
 	int64_t v[TABLE_MAX_COLUMNS];
@@ -349,9 +350,9 @@ static void stream_row(struct nsys *n, const struct nsys_stream *s)
 void nsys_devices_finish(struct nsys *n)
 {
 	for (uint32_t i = 0; i < n->device_keys.count && !n->sink.result; i++)
-		device_row(n, &n->devices[i]);
+		write_nsys_device(n, &n->devices[i]);
 	for (uint32_t i = 0; i < n->context_keys.count && !n->sink.result; i++)
 		context_row(n, &n->contexts[i]);
 	for (uint32_t i = 0; i < n->stream_keys.count && !n->sink.result; i++)
-		stream_row(n, &n->streams[i]);
+		write_nsys_stream(n, &n->streams[i]);
 }

@@ -167,7 +167,7 @@ static int list_columns(struct nsys_rows *rows, struct buf *sql)
 	return r;
 }
 
-static int prepare(struct nsys_rows *rows, const unsigned *by, unsigned count)
+static int prepare_nsys_query(struct nsys_rows *rows, const unsigned *by, unsigned count)
 {
 	struct buf sql = BUF_INIT;
 	char *rest = sqlite3_mprintf(" FROM \"%w\"", rows->table);
@@ -196,7 +196,7 @@ int nsys_rows_open_sorted(struct nsys_rows *ret, struct nsys *n, const struct ns
 		n->has_reader[i] |= table->name == nsys_tables[i].name;
 	if (n->sink.result || !nsys_has_table(n, table->name))
 		return 0;
-	if (prepare(ret, by, count) < 0) {
+	if (prepare_nsys_query(ret, by, count) < 0) {
 		note_trouble(ret, sqlite3_errmsg(n->db));
 		nsys_rows_close(ret);
 		return 0;

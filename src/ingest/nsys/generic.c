@@ -57,7 +57,7 @@ void nsys_put_generic(struct nsys_rows *rows, const struct nsys_thread *thread, 
 		   v, present);
 }
 
-static int ends_in(const char *text, const char *ending)
+static int has_name_ending(const char *text, const char *ending)
 {
 	size_t len = strlen(text), ending_len = strlen(ending);
 
@@ -74,7 +74,7 @@ static int is_string(const char *column)
 	for (unsigned i = 0; i < COUNT_OF(strings); i++)
 		if (strcasecmp(column, strings[i]) == 0)
 			return 1;
-	return ends_in(column, "nameId") || ends_in(column, "textId");
+	return has_name_ending(column, "nameId") || has_name_ending(column, "textId");
 }
 
 static void put_string(struct nsys *n, uint64_t *set, const char *key, uint64_t text)
@@ -117,7 +117,7 @@ static void put_extras(struct nsys_rows *rows, uint64_t *set)
 }
 
 /* What a marker says comes before the function that made it. */
-static uint64_t name_of(const struct nsys_rows *rows, unsigned *ret_column)
+static uint64_t find_generic_name(const struct nsys_rows *rows, unsigned *ret_column)
 {
 	static const uint8_t order[] = { TEXT_ID, NAME_ID, TEXT, NAME };
 	uint64_t name = 0;
@@ -143,13 +143,13 @@ static void put_names(struct nsys_rows *rows, unsigned named_by, uint64_t *set)
 	}
 }
 
-static void event(struct nsys_rows *rows, uint64_t class)
+static void add_generic_event(struct nsys_rows *rows, uint64_t class)
 {
 	struct nsys_thread *thread = nsys_row_thread(rows, TID);
 	uint64_t process = nsys_row_process(rows, PID), set = 0, name;
 	unsigned named_by = COUNT_OF(event_columns);
 
-	name = name_of(rows, &named_by);
+	name = find_generic_name(rows, &named_by);
 	put_names(rows, name ? named_by : COUNT_OF(event_columns), &set);
 	if (rows->there >> PID & 1 && thread && process != thread->process + 1)
 		put_cell(rows, &set, PID);
@@ -160,7 +160,7 @@ static void event(struct nsys_rows *rows, uint64_t class)
 }
 
 /* A table's columns, as query/nsys/unrecorded_tables.def has them. What is no letter, digit or underscore in a name is %XX. */
-static int put_column(struct buf *list, const char *name, const char *type, int not_null)
+static int put_column_definition(struct buf *list, const char *name, const char *type, int not_null)
 {
 	static const char *const kinds[][2] = { { "INT", "" },    { "CHAR", ":T" }, { "CLOB", ":T" }, { "TEXT", ":T" },
 						{ "BLOB", ":B" }, { "REAL", ":R" }, { "FLOA", ":R" }, { "DOUB", ":R" } };
@@ -186,8 +186,8 @@ static void keep_table(struct nsys *n, const char *table, uint64_t row_count)
 
 	if (sql && sqlite3_prepare_v2(n->db, sql, -1, &statement, NULL) == SQLITE_OK) {
 		while (sqlite3_step(statement) == SQLITE_ROW)
-			put_column(&list, (const char *)sqlite3_column_text(statement, 1), (const char *)sqlite3_column_text(statement, 2),
-				   sqlite3_column_int(statement, 3));
+			put_column_definition(&list, (const char *)sqlite3_column_text(statement, 1),
+					      (const char *)sqlite3_column_text(statement, 2), sqlite3_column_int(statement, 3));
 		sqlite3_finalize(statement);
 		snprintf(key, sizeof(key), "nsys.columns.%.140s", table);
 		sink_meta_text(&n->sink, key, list.data, list.len, (const int64_t *)&row_count);
@@ -211,7 +211,7 @@ static void read_events(struct nsys *n, const char *table, int by_timestamp)
 	if (!nsys_rows_open(&rows, n, &shape))
 		return;
 	while (nsys_rows_next(&rows))
-		event(&rows, class);
+		add_generic_event(&rows, class);
 	keep_table(n, table, rows.read);
 	nsys_rows_close(&rows);
 }
@@ -248,7 +248,7 @@ static int has_column(struct nsys *n, const char *table, const char *column)
 	return sqlite3_table_column_metadata(n->db, NULL, table, column, NULL, NULL, NULL, NULL, NULL) == SQLITE_OK;
 }
 
-static int is_known(const struct nsys *n, const char *table)
+static int is_known_nsys_table(const struct nsys *n, const char *table)
 {
 	for (unsigned i = 0; i < NSYS_TABLE_COUNT; i++)
 		if (n->has_reader[i] && strcasecmp(table, nsys_tables[i].name) == 0)
@@ -259,7 +259,7 @@ static int is_known(const struct nsys *n, const char *table)
 	return strncasecmp(table, "sqlite_", 7) == 0;
 }
 
-static void read_table(struct nsys *n, const char *table)
+static void read_unknown_table(struct nsys *n, const char *table)
 {
 	if (has_column(n, table, "start"))
 		read_events(n, table, 0);
@@ -270,7 +270,7 @@ static void read_table(struct nsys *n, const char *table)
 }
 
 /* Views and virtual tables run what is in the file: neither is read. */
-static void refuse(struct nsys *n, const char *name, const char *what)
+static void refuse_nsys_table(struct nsys *n, const char *name, const char *what)
 {
 	sink_diagnose(&n->sink, 2, "%.100s is %s and was not read.", name, what);
 }
@@ -292,15 +292,15 @@ void nsys_read_others(struct nsys *n)
 		if (!name || !type)
 			continue;
 		if (strcmp(type, "view") == 0)
-			refuse(n, name, "a view");
+			refuse_nsys_table(n, name, "a view");
 		else if (sql && strncasecmp(sql, "CREATE VIRTUAL", 14) == 0)
-			refuse(n, name, "a virtual table");
-		else if (!is_known(n, name))
+			refuse_nsys_table(n, name, "a virtual table");
+		else if (!is_known_nsys_table(n, name))
 			count += (names[count] = strdup(name)) != NULL;
 	}
 	sqlite3_finalize(statement);
 	for (unsigned i = 0; i < count; i++) {
-		read_table(n, names[i]);
+		read_unknown_table(n, names[i]);
 		free(names[i]);
 	}
 }

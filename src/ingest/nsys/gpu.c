@@ -19,7 +19,7 @@ PLACE_IN(CUPTI_ACTIVITY_KIND_SYNCHRONIZATION, WORK_PLACE);
 PLACE_IN(CUPTI_ACTIVITY_KIND_GRAPH_TRACE, WORK_PLACE);
 PLACE_IN(CUPTI_ACTIVITY_KIND_CUDA_EVENT, EVENT_PLACE);
 
-static uint64_t stream_of(const struct nsys_rows *rows, unsigned place, uint64_t process)
+static uint64_t find_nsys_stream(const struct nsys_rows *rows, unsigned place, uint64_t process)
 {
 	int64_t id = nsys_number_or(rows, place + STREAM, NSYS_NOT_TOLD);
 	int64_t context = nsys_number_or(rows, place + CONTEXT, NSYS_NOT_TOLD);
@@ -34,7 +34,7 @@ static uint64_t stream_of(const struct nsys_rows *rows, unsigned place, uint64_t
 static void put_work(struct nsys_rows *rows, enum track_kind kind, enum table_id table, int64_t *values, uint32_t present)
 {
 	uint64_t process = nsys_row_process(rows, WORK_PLACE + PROCESS);
-	uint64_t stream = stream_of(rows, WORK_PLACE, process);
+	uint64_t stream = find_nsys_stream(rows, WORK_PLACE, process);
 
 	nsys_put(rows, WORK_PLACE + CORRELATION, values, &present, (unsigned)table_column(table, ROLE_WORK));
 	sink_event(&rows->n->sink, nsys_track(rows->n, kind, table, process, 0, stream, 0), values, present);
@@ -130,7 +130,7 @@ static void put_memory_kind(const struct nsys_rows *rows, unsigned from, int64_t
 }
 
 #define COPY_AT(column) NSYS_AT(CUPTI_ACTIVITY_KIND_MEMCPY, column)
-static void copy(struct nsys_rows *rows)
+static void add_nsys_copy(struct nsys_rows *rows)
 {
 	int64_t v[TABLE_MAX_COLUMNS];
 	uint32_t present;
@@ -185,7 +185,7 @@ static void graph(struct nsys_rows *rows)
 	put_work(rows, TRACK_GPU_GRAPH, TABLE_GPU_GRAPH, v, present);
 }
 
-static void event(struct nsys_rows *rows)
+static void add_nsys_cuda_event(struct nsys_rows *rows)
 {
 	int64_t v[TABLE_MAX_COLUMNS];
 	uint32_t present = 0;
@@ -195,16 +195,16 @@ static void event(struct nsys_rows *rows)
 	/* 0: it was not asked for. */
 	if (nsys_time(rows, NSYS_AT(CUPTI_ACTIVITY_KIND_CUDA_EVENT, timestamp), &v[COLUMN_CUDA_EVENT_TIME]) && v[COLUMN_CUDA_EVENT_TIME])
 		present |= SINK_BIT(COLUMN_CUDA_EVENT_TIME);
-	v[COLUMN_CUDA_EVENT_STREAM] = (int64_t)stream_of(rows, EVENT_PLACE, nsys_row_process(rows, EVENT_PLACE + PROCESS));
+	v[COLUMN_CUDA_EVENT_STREAM] = (int64_t)find_nsys_stream(rows, EVENT_PLACE, nsys_row_process(rows, EVENT_PLACE + PROCESS));
 	sink_row(&rows->n->sink, TABLE_CUDA_EVENT, v, present | SINK_BIT(COLUMN_CUDA_EVENT_STREAM));
 }
 
 void nsys_read_work(struct nsys *n)
 {
 	static const struct nsys_reading tables[] = {
-		{ NSYS_CUPTI_ACTIVITY_KIND_KERNEL, kernel },     { NSYS_CUPTI_ACTIVITY_KIND_MEMCPY, copy },
+		{ NSYS_CUPTI_ACTIVITY_KIND_KERNEL, kernel },     { NSYS_CUPTI_ACTIVITY_KIND_MEMCPY, add_nsys_copy },
 		{ NSYS_CUPTI_ACTIVITY_KIND_MEMSET, set },        { NSYS_CUPTI_ACTIVITY_KIND_SYNCHRONIZATION, sync_row },
-		{ NSYS_CUPTI_ACTIVITY_KIND_GRAPH_TRACE, graph }, { NSYS_CUPTI_ACTIVITY_KIND_CUDA_EVENT, event },
+		{ NSYS_CUPTI_ACTIVITY_KIND_GRAPH_TRACE, graph }, { NSYS_CUPTI_ACTIVITY_KIND_CUDA_EVENT, add_nsys_cuda_event },
 	};
 
 	nsys_read_tables(n, tables, COUNT_OF(tables));

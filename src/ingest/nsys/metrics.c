@@ -63,7 +63,7 @@ static struct report_track *begin_metric(struct nsys *n, int64_t type, int64_t m
 	return report_track(n->sink.writer, TABLE_COUNTER, n->sink.next_track);
 }
 
-static void put_value(const struct nsys_rows *rows, unsigned column, struct report_track *track, int64_t time)
+static void append_nsys_value(const struct nsys_rows *rows, unsigned column, struct report_track *track, int64_t time)
 {
 	int64_t v[TABLE_MAX_COLUMNS];
 	uint32_t present = SINK_BIT(COLUMN_COUNTER_TIME);
@@ -112,7 +112,7 @@ static void read_values(struct nsys *n, const struct nsys_map *names)
 			track = begin_metric(n, type, metric, nsys_map_find(names, metric_key(type, metric)));
 		}
 		if (track)
-			put_value(&rows, VALUE, track, time);
+			append_nsys_value(&rows, VALUE, track, time);
 		else
 			n->sink.result = -ENOMEM;
 	}

@@ -21,7 +21,7 @@ static void read_strings(struct nsys *n)
 	nsys_rows_close(&rows);
 }
 
-static void read_all(struct nsys *n)
+static void read_nsys_tables(struct nsys *n)
 {
 	read_strings(n);
 	nsys_read_names(n);
@@ -39,7 +39,7 @@ static void read_all(struct nsys *n)
 	nsys_places_finish(n);
 }
 
-static void tell(struct nsys *n, uint64_t count, const char *what)
+static void diagnose_nsys_count(struct nsys *n, uint64_t count, const char *what)
 {
 	if (count)
 		sink_diagnose(&n->sink, 2, "%llu %s", (unsigned long long)count, what);
@@ -60,18 +60,18 @@ static void tell_nameless(struct nsys *n)
 static void tell_all(struct nsys *n)
 {
 	tell_nameless(n);
-	tell(n, n->untimed, "rows had no readable time and are left out.");
-	tell(n, n->backwards, "rows had an end before their start, or none that could be read: they end where they start.");
-	tell(n, n->odd, "cells were not of the kind that their column is; they read as null.");
-	tell(n, n->unpaired, "scheduling events had no counterpart: their threads got or left a CPU twice.");
-	tell(n, n->deep, "frames of call chains were deeper than 4096 and are left out.");
-	tell(n, n->contentless, "outputs of programs and files that nsys kept have no text in the file.");
+	diagnose_nsys_count(n, n->untimed, "rows had no readable time and are left out.");
+	diagnose_nsys_count(n, n->backwards, "rows had an end before their start, or none that could be read: they end where they start.");
+	diagnose_nsys_count(n, n->odd, "cells were not of the kind that their column is; they read as null.");
+	diagnose_nsys_count(n, n->unpaired, "scheduling events had no counterpart: their threads got or left a CPU twice.");
+	diagnose_nsys_count(n, n->deep, "frames of call chains were deeper than 4096 and are left out.");
+	diagnose_nsys_count(n, n->contentless, "outputs of programs and files that nsys kept have no text in the file.");
 	if (n->unkept)
 		sink_diagnose(&n->sink, 2, "%llu rows without a time are left out (%.600s).", (unsigned long long)n->unkept,
 			      buf_cstr(&n->unkept_tables));
 }
 
-static void release(struct nsys *n)
+static void release_nsys(struct nsys *n)
 {
 	/* clang-format off */
 	struct keymap *const keys[] = { &n->track_keys, &n->function_keys, &n->launch_keys, &n->stream_keys, &n->any_device_keys,
@@ -111,7 +111,7 @@ int nsys_import(const char *path, struct report_writer *writer, struct nsys_resu
 	if (is_cut)
 		snprintf(ret->trouble, sizeof(ret->trouble), "The file is cut off, or damaged");
 	sink_begin(&n.sink, writer);
-	read_all(&n);
+	read_nsys_tables(&n);
 	tell_all(&n);
 	if (n.duration < 0 && n.sink.last > 0)
 		n.duration = n.sink.last;
@@ -120,7 +120,7 @@ int nsys_import(const char *path, struct report_writer *writer, struct nsys_resu
 	/* Times stay what they are in the file. */
 	n.sink.first = 0;
 	r = n.sink.result ? n.sink.result : sink_finish(&n.sink);
-	release(&n);
+	release_nsys(&n);
 	if (r < 0)
 		return error_set_errno(err, -r, "The report cannot be written");
 	return 0;

@@ -42,7 +42,7 @@ static uint64_t domain_of(struct nsys *n, uint64_t process, int64_t id)
 	return number + 1;
 }
 
-static void domain_row(struct nsys *n, uint64_t uid, uint64_t name, int64_t kind, int64_t time, uint64_t thread)
+static void write_nsys_domain(struct nsys *n, uint64_t uid, uint64_t name, int64_t kind, int64_t time, uint64_t thread)
 {
 	const struct nsys_domain_place *d = &n->domains[uid - 1];
 	uint32_t present = SINK_BIT(COLUMN_NVTX_DOMAIN_UID) | SINK_BIT(COLUMN_NVTX_DOMAIN_ID);
@@ -62,7 +62,7 @@ static void domain_row(struct nsys *n, uint64_t uid, uint64_t name, int64_t kind
 	sink_row(&n->sink, TABLE_NVTX_DOMAIN, v, present);
 }
 
-static uint64_t text_of(const struct nsys_rows *rows, int *ret_registered)
+static uint64_t find_nsys_nvtx_text(const struct nsys_rows *rows, int *ret_registered)
 {
 	uint64_t text = nsys_text(rows, NVTX_AT(text));
 
@@ -174,7 +174,7 @@ static void put_event(const struct nsys_rows *rows, const struct event_places *c
 {
 	int registered;
 
-	v[c->name] = (int64_t)text_of(rows, &registered);
+	v[c->name] = (int64_t)find_nsys_nvtx_text(rows, &registered);
 	*present |= v[c->name] ? SINK_BIT(c->name) : 0;
 	flags |= registered ? SLICE_REGISTERED : 0;
 	if (nsys_number(rows, NVTX_AT(category), &v[c->category]))
@@ -226,7 +226,7 @@ static void range(struct nsys_rows *rows, enum track_kind kind)
 	sink_event(&n->sink, nsys_thread_track(n, kind, TABLE_SLICE, t, domain_here(rows, t), 0), v, present);
 }
 
-static void mark(struct nsys_rows *rows)
+static void add_nsys_mark(struct nsys_rows *rows)
 {
 	/* clang-format off */
 	static const struct event_places places = {
@@ -253,7 +253,7 @@ static void name_category(struct nsys_rows *rows, int64_t time, const struct nsy
 
 	v[COLUMN_NVTX_CATEGORY_PROCESS] = t ? t->process + 1 : 0;
 	v[COLUMN_NVTX_CATEGORY_DOMAIN] = (int64_t)domain_here(rows, t);
-	v[COLUMN_NVTX_CATEGORY_NAME] = (int64_t)text_of(rows, &registered);
+	v[COLUMN_NVTX_CATEGORY_NAME] = (int64_t)find_nsys_nvtx_text(rows, &registered);
 	v[COLUMN_NVTX_CATEGORY_TIME] = time;
 	v[COLUMN_NVTX_CATEGORY_THREAD] = (int64_t)nsys_thread_uid(rows->n, t);
 	if (nsys_number(rows, NVTX_AT(category), &v[COLUMN_NVTX_CATEGORY_CATEGORY]))
@@ -263,7 +263,7 @@ static void name_category(struct nsys_rows *rows, int64_t time, const struct nsy
 	sink_row(&rows->n->sink, TABLE_NVTX_CATEGORY, v, present);
 }
 
-static void name_thread(struct nsys_rows *rows, int64_t time, const struct nsys_thread *t)
+static void name_nsys_thread(struct nsys_rows *rows, int64_t time, const struct nsys_thread *t)
 {
 	int64_t v[TABLE_MAX_COLUMNS];
 	int registered;
@@ -271,7 +271,7 @@ static void name_thread(struct nsys_rows *rows, int64_t time, const struct nsys_
 	v[COLUMN_THREAD_NAME_TIME] = time;
 	v[COLUMN_THREAD_NAME_PROCESS] = t ? t->process + 1 : 0;
 	v[COLUMN_THREAD_NAME_TID] = t ? t->id & 0xffffff : 0;
-	v[COLUMN_THREAD_NAME_NAME] = (int64_t)text_of(rows, &registered);
+	v[COLUMN_THREAD_NAME_NAME] = (int64_t)find_nsys_nvtx_text(rows, &registered);
 	sink_row(&rows->n->sink, TABLE_THREAD_NAME, v, SINK_BIT(COLUMN_THREAD_NAME_NAME + 1) - 1);
 }
 
@@ -283,7 +283,7 @@ static void name_domain(struct nsys_rows *rows, int64_t time, const struct nsys_
 	if (!uid)
 		return;
 	rows->n->domains[uid - 1].is_told = 1;
-	domain_row(rows->n, uid, text_of(rows, &registered), kind, time, nsys_thread_uid(rows->n, t));
+	write_nsys_domain(rows->n, uid, find_nsys_nvtx_text(rows, &registered), kind, time, nsys_thread_uid(rows->n, t));
 }
 
 static void naming(struct nsys_rows *rows, int64_t type)
@@ -297,7 +297,7 @@ static void naming(struct nsys_rows *rows, int64_t type)
 	if (type == EVENT_CATEGORY)
 		name_category(rows, v[0], t);
 	else if (type == EVENT_THREAD_NAME)
-		name_thread(rows, v[0], t);
+		name_nsys_thread(rows, v[0], t);
 	else
 		name_domain(rows, v[0], t, type == EVENT_DOMAIN_CREATE ? DOMAIN_CREATED : DOMAIN_DESTROYED);
 }
@@ -309,17 +309,17 @@ static void other_event(struct nsys_rows *rows, int64_t type)
 	uint64_t set = 0;
 
 	nsys_arg_number(rows->n, &set, rows->columns[NVTX_AT(eventType)].name, type);
-	nsys_put_generic(rows, t, 0, sink_text(&rows->n->sink, rows->table), text_of(rows, &registered), set);
+	nsys_put_generic(rows, t, 0, sink_text(&rows->n->sink, rows->table), find_nsys_nvtx_text(rows, &registered), set);
 }
 
-static void event(struct nsys_rows *rows)
+static void add_nsys_nvtx_event(struct nsys_rows *rows)
 {
 	int64_t type = nsys_number_or(rows, NVTX_AT(eventType), 0);
 
 	switch (type) {
 	case EVENT_PUSH_POP: range(rows, TRACK_NVTX_PUSHPOP); break;
 	case EVENT_START_END: range(rows, TRACK_NVTX_STARTEND); break;
-	case EVENT_MARK: mark(rows); break;
+	case EVENT_MARK: add_nsys_mark(rows); break;
 	case EVENT_CATEGORY:
 	case EVENT_THREAD_NAME:
 	case EVENT_DOMAIN_CREATE:
@@ -368,7 +368,7 @@ void nsys_read_nvtx(struct nsys *n)
 
 	if (nsys_rows_open(&rows, n, &nsys_tables[NSYS_NVTX_EVENTS])) {
 		while (nsys_rows_next(&rows))
-			event(&rows);
+			add_nsys_nvtx_event(&rows);
 		nsys_rows_close(&rows);
 	}
 	for (unsigned i = 0; i < COUNT_OF(layouts); i++) {
@@ -385,5 +385,5 @@ void nsys_nvtx_finish(struct nsys *n)
 {
 	for (uint32_t i = 0; i < n->domain_keys.count && !n->sink.result; i++)
 		if (!n->domains[i].is_told)
-			domain_row(n, i + 1, 0, 0, 0, 0);
+			write_nsys_domain(n, i + 1, 0, 0, 0, 0);
 }

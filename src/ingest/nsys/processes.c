@@ -160,7 +160,7 @@ void nsys_read_names(struct nsys *n)
 	}
 }
 
-static void process_row(struct nsys *n, const struct nsys_process *p)
+static void write_nsys_process(struct nsys *n, const struct nsys_process *p)
 {
 	uint32_t present = SINK_BIT(COLUMN_PROCESS_UID) | SINK_BIT(COLUMN_PROCESS_PID) | SINK_BIT(COLUMN_PROCESS_INNER_PID) |
 			   SINK_BIT(COLUMN_PROCESS_START) | SINK_BIT(COLUMN_PROCESS_ORIGIN) | SINK_BIT(COLUMN_PROCESS_MACHINE);
@@ -177,7 +177,7 @@ static void process_row(struct nsys *n, const struct nsys_process *p)
 	sink_row(&n->sink, TABLE_PROCESS, v, present);
 }
 
-static void thread_row(struct nsys *n, const struct nsys_thread *t)
+static void write_nsys_thread(struct nsys *n, const struct nsys_thread *t)
 {
 	uint32_t present = SINK_BIT(COLUMN_THREAD_UID) | SINK_BIT(COLUMN_THREAD_PROCESS) | SINK_BIT(COLUMN_THREAD_TID) |
 			   SINK_BIT(COLUMN_THREAD_INNER_TID) | SINK_BIT(COLUMN_THREAD_START);
@@ -200,7 +200,7 @@ void nsys_places_finish(struct nsys *n)
 	/* Threads of the kernel are of no process. */
 	for (uint32_t i = 0; i < n->process_count; i++)
 		if (PID_OF(n->processes[i].id) || n->processes[i].name)
-			process_row(n, &n->processes[i]);
+			write_nsys_process(n, &n->processes[i]);
 	for (uint32_t i = 0; i < n->thread_count; i++)
-		thread_row(n, &n->threads[i]);
+		write_nsys_thread(n, &n->threads[i]);
 }

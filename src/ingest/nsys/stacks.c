@@ -56,7 +56,7 @@ static uint64_t symbol_of(struct nsys *n, uint64_t module, const char *name)
 
 /* "[kernel]" is the kernel itself, every other word in brackets a module of it. An address in a file that is not
  * counted from the file's begin is shown as it is: so are those of code made while running. */
-static enum module_kind kind_of(const char *path, int in_kernel, int is_address)
+static enum module_kind find_nsys_module_kind(const char *path, int in_kernel, int is_address)
 {
 	if (in_kernel)
 		return path[0] == '[' && strncmp(path, "[kernel", 7) != 0 ? MODULE_KERNEL_MODULE : MODULE_KERNEL;
@@ -64,7 +64,7 @@ static enum module_kind kind_of(const char *path, int in_kernel, int is_address)
 }
 
 /* A place without a name is written as "0x12" or "file+0x12". */
-static int place_of(const char *text, const char *module, int64_t *ret)
+static int parse_nsys_address(const char *text, const char *module, int64_t *ret)
 {
 	const char *file = path_name(module);
 	size_t len = strlen(file);
@@ -118,9 +118,9 @@ uint64_t nsys_frame(struct nsys *n, int64_t symbol, int64_t module, int64_t addr
 	name = buf_cstr(&name_text);
 	path = buf_cstr(&path_text);
 	if (name && path) {
-		is_place = unresolved && (place_of(name, path, &address) || strcmp(name, path) == 0);
+		is_place = unresolved && (parse_nsys_address(name, path, &address) || strcmp(name, path) == 0);
 		if (is_known_module(path) || in_kernel)
-			uid = module_of(n, module, path, kind_of(path, in_kernel, is_place && strncmp(name, "0x", 2) == 0));
+			uid = module_of(n, module, path, find_nsys_module_kind(path, in_kernel, is_place && strncmp(name, "0x", 2) == 0));
 		if (!is_place)
 			named = symbol_of(n, uid, name);
 		frame_rows(n, (uint64_t)number + 1, uid, address, named);
@@ -130,7 +130,7 @@ uint64_t nsys_frame(struct nsys *n, int64_t symbol, int64_t module, int64_t addr
 	return (uint64_t)number + 1;
 }
 
-static uint64_t stack_of(struct nsys *n, uint64_t parent, uint64_t frame, int64_t depth)
+static uint64_t intern_nsys_stack(struct nsys *n, uint64_t parent, uint64_t frame, int64_t depth)
 {
 	const uint64_t key[] = { parent, frame };
 	uint32_t count = n->stack_keys.count, number = keymap_number(&n->stack_keys, key, sizeof(key));
@@ -191,7 +191,7 @@ int nsys_chains_next(struct nsys_chains *c, int64_t *ret_id, uint64_t *ret_stack
 		c->has_row = nsys_rows_next(&c->rows);
 	} while (c->has_row && nsys_number_or(&c->rows, CHAIN_AT(id), 0) == *ret_id);
 	while (count > 0)
-		stack = stack_of(c->rows.n, stack, frames[--count], depth++);
+		stack = intern_nsys_stack(c->rows.n, stack, frames[--count], depth++);
 	*ret_stack = stack;
 	return 1;
 }

@@ -18,7 +18,7 @@ void sink_begin(struct sink *s, struct report_writer *writer)
 	s->result = store_begin(&s->store, report_writer_path(writer), STORE_BYTES);
 }
 
-static void fail(struct sink *s, int result)
+static void fail_sink(struct sink *s, int result)
 {
 	if (result < 0 && !s->result)
 		s->result = result;
@@ -35,7 +35,7 @@ void sink_row(struct sink *s, enum table_id table, const int64_t *values, uint32
 
 	if (!*track)
 		*track = report_track(s->writer, table, 0);
-	fail(s, *track ? report_append(*track, values, present) : -ENOMEM);
+	fail_sink(s, *track ? report_append(*track, values, present) : -ENOMEM);
 }
 
 void sink_meta_text(struct sink *s, const char *key, const char *text, size_t len, const int64_t *number)
@@ -90,7 +90,7 @@ struct sink_track *sink_track(struct sink *s, enum track_kind kind, enum table_i
 	struct sink_track *t = calloc(1, sizeof(*t));
 
 	if (!t) {
-		fail(s, -ENOMEM);
+		fail_sink(s, -ENOMEM);
 		return NULL;
 	}
 	t->kind = kind;
@@ -141,7 +141,7 @@ static struct report_track *open_lane(struct sink *s, const struct sink_track *t
 	sink_row(s, TABLE_TRACK, v, present);
 	track = report_track(s->writer, t->table, s->next_track);
 	if (!track)
-		fail(s, -ENOMEM);
+		fail_sink(s, -ENOMEM);
 	return track;
 }
 
@@ -173,7 +173,7 @@ static struct report_track *lane_of(struct lanes *lanes, const int64_t *row)
 	return lanes->tracks[lane];
 }
 
-static void append(struct sink *s, struct report_track *track, const int64_t *row, int is_span)
+static void append_sink_row(struct sink *s, struct report_track *track, const int64_t *row, int is_span)
 {
 	uint32_t present = (uint32_t)row[0];
 	int64_t v[TABLE_MAX_COLUMNS];
@@ -183,10 +183,10 @@ static void append(struct sink *s, struct report_track *track, const int64_t *ro
 	v[0] -= s->first;
 	if (is_span)
 		v[1] -= s->first;
-	fail(s, report_append(track, v, present));
+	fail_sink(s, report_append(track, v, present));
 	/* Hundreds of lanes at once would hold hundreds of megabytes. */
 	if (!(++s->placed % RELIEF_ROWS))
-		fail(s, report_writer_relieve(s->writer, BUILDER_BYTES));
+		fail_sink(s, report_writer_relieve(s->writer, BUILDER_BYTES));
 }
 
 static void place_row(void *context, const int64_t *row)
@@ -198,7 +198,7 @@ static void place_row(void *context, const int64_t *row)
 		return;
 	track = lane_of(lanes, row);
 	if (track)
-		append(lanes->sink, track, row, lanes->track->rows.is_span);
+		append_sink_row(lanes->sink, track, row, lanes->track->rows.is_span);
 	else
 		lanes->sink->unplaced++;
 }
@@ -223,9 +223,9 @@ static int finish_track(struct sink *s, struct sink_track *t)
 int sink_finish(struct sink *s)
 {
 	if (!s->result)
-		fail(s, store_end(&s->store));
+		fail_sink(s, store_end(&s->store));
 	for (struct sink_track *t = s->tracks; t && !s->result; t = t->next)
-		fail(s, finish_track(s, t));
+		fail_sink(s, finish_track(s, t));
 	if (s->unplaced)
 		sink_diagnose(s, 2, "%llu slices were nested deeper than %u levels and are left out.", (unsigned long long)s->unplaced,
 			      SINK_MAX_LANES);

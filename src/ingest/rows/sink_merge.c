@@ -30,7 +30,7 @@ static int open_unnamed(const char *folder)
 	return fd;
 }
 
-static int open_file(const struct store *s)
+static int open_store_file(const struct store *s)
 {
 	const char *otherwise = getenv("TMPDIR");
 	char folder[PATH_MAX];
@@ -45,7 +45,7 @@ int store_output_begin(struct store_output *out, struct store *s)
 {
 	*out = (struct store_output){ .store = s, .begin = s->size };
 	if (s->fd < 0)
-		s->fd = open_file(s);
+		s->fd = open_store_file(s);
 	if (s->fd < 0)
 		return -errno;
 	out->bytes = malloc(OUTPUT_BYTES);
@@ -187,7 +187,7 @@ static int belongs_later(const struct merge *m, uint32_t a, uint32_t b)
 	return a > b && !store_out_of_order(y, x, m->is_span);
 }
 
-static void sift_down(struct merge *m, uint32_t at)
+static void sift_run_down(struct merge *m, uint32_t at)
 {
 	uint32_t moved = m->heap[at], child;
 
@@ -220,13 +220,13 @@ static int open_inputs(struct merge *m, const struct store_run *runs, uint32_t c
 		r = read_row(m, in);
 	}
 	for (uint32_t i = count / 2; i-- && r > 0;)
-		sift_down(m, i);
+		sift_run_down(m, i);
 	TRY(r);
 	return r ? 0 : -EIO; /* a run has at least one row */
 }
 
 /* Behind the row that was taken; a run that has ended leaves the heap. */
-static int step(struct merge *m)
+static int advance_merge(struct merge *m)
 {
 	int r = read_row(m, &m->inputs[m->heap[0]]);
 
@@ -234,7 +234,7 @@ static int step(struct merge *m)
 	if (r == 0)
 		m->heap[0] = m->heap[--m->count];
 	if (m->count)
-		sift_down(m, 0);
+		sift_run_down(m, 0);
 	return 0;
 }
 
@@ -250,7 +250,7 @@ static int merge_runs(struct store *s, const struct store_run *runs, uint32_t co
 	r = open_inputs(m, runs, count);
 	while (m->count && r == 0) {
 		take(context, head(m, m->heap[0]));
-		r = step(m);
+		r = advance_merge(m);
 	}
 	free(m);
 	return r;

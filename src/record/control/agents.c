@@ -120,7 +120,7 @@ static int send_reply(int fd, const struct wire_attach_reply *reply, const int *
 	return sendmsg(fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 ? -errno : 0;
 }
 
-static void refuse(int fd, int code)
+static void refuse_agent(int fd, int code)
 {
 	struct wire_attach_reply reply = { .magic = WIRE_MAGIC, .status = (uint32_t)code };
 
@@ -138,7 +138,8 @@ static uint32_t outer_parent(uint32_t pid)
 	return end && sscanf(end + 1, " %*c %u", &parent) == 1 ? parent : 0;
 }
 
-static void describe(const struct wire_request *request, uint32_t pid, enum store_environment store, struct process_info *info)
+static void describe_agent_process(const struct wire_request *request, uint32_t pid, enum store_environment store,
+				   struct process_info *info)
 {
 	/* clang-format off */
 	*info = (struct process_info){
@@ -210,7 +211,7 @@ static int give_pool(struct recorder *r, int fd, struct traced_process *p, int p
 	return send_reply(fd, &reply, fds, 2);
 }
 
-static uint32_t least(uint64_t a, uint32_t b)
+static uint32_t limit_pool_count(uint64_t a, uint32_t b)
 {
 	return a < b ? (uint32_t)a : b;
 }
@@ -222,10 +223,10 @@ static int fit_pool(struct ring_pool_size *size, uint64_t room)
 
 	if (ring_pool_bytes(size->slots, size->chunks) <= room)
 		return 1;
-	size->slots = least(room / SLOTS_PART / sizeof(struct ring_slot), POOL_SLOTS);
+	size->slots = limit_pool_count(room / SLOTS_PART / sizeof(struct ring_slot), POOL_SLOTS);
 	slots = ring_pool_bytes(size->slots, 0);
-	size->chunks = room > slots ? least((room - slots) / RING_CHUNK_SIZE, POOL_CHUNKS) : 0;
-	size->initial_chunks = least(size->chunks, size->initial_chunks);
+	size->chunks = room > slots ? limit_pool_count((room - slots) / RING_CHUNK_SIZE, POOL_CHUNKS) : 0;
+	size->initial_chunks = limit_pool_count(size->chunks, size->initial_chunks);
 	return size->chunks >= CHUNKS_LEAST;
 }
 
@@ -253,7 +254,7 @@ static void tell_refusal(struct recorder *r, const struct process_info *info, co
 		snprintf(r->target_refused, sizeof(r->target_refused), "%s", why);
 }
 
-static void attach(struct recorder *r, int fd, const struct wire_request *request, uint32_t pid)
+static void attach_agent(struct recorder *r, int fd, const struct wire_request *request, uint32_t pid)
 {
 	int forked = request->origin == WIRE_ORIGIN_FORK;
 	struct ring_pool_size size;
@@ -265,9 +266,9 @@ static void attach(struct recorder *r, int fd, const struct wire_request *reques
 	uint64_t uid;
 	int pool_fd;
 
-	describe(request, pid, r->drain.session.store, &info);
+	describe_agent_process(request, pid, r->drain.session.store, &info);
 	if (why) {
-		refuse(fd, ENOSPC);
+		refuse_agent(fd, ENOSPC);
 		tell_refusal(r, &info, why);
 		return;
 	}
@@ -277,7 +278,7 @@ static void attach(struct recorder *r, int fd, const struct wire_request *reques
 		if (p)
 			process_free(p);
 		roster_detach(s, uid);
-		refuse(fd, ENOMEM);
+		refuse_agent(fd, ENOMEM);
 		tell_refusal(r, &info, p ? err.text : "no memory");
 		return;
 	}
@@ -294,11 +295,11 @@ static void handle(struct recorder *r, int fd, const struct wire_request *reques
 	switch (request->kind) {
 	case WIRE_ATTACH:
 		if (request->abi != RING_ABI_VERSION) {
-			refuse(fd, EPROTO);
+			refuse_agent(fd, EPROTO);
 			drain_diagnose(&r->drain, DIAGNOSTIC_ERROR, "Process %u is not recorded: its agent is of another version.", pid);
 			return;
 		}
-		attach(r, fd, request, pid);
+		attach_agent(r, fd, request, pid);
 		return;
 	case WIRE_EXEC: notices_add(r, pid, request->path, (int)request->injected); return;
 	case WIRE_SPAWNED:
@@ -325,7 +326,7 @@ static int read_request(struct recorder *r, int fd)
 	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) < 0)
 		return 1;
 	if (!token_matches(request.token, r->secret->token) || (geteuid() != 0 && peer.uid != geteuid())) {
-		refuse(fd, EACCES);
+		refuse_agent(fd, EACCES);
 		return 1;
 	}
 	request.path[WIRE_PATH_SIZE - 1] = '\0';

@@ -272,7 +272,7 @@ void attach_readable(struct recorder *r)
 }
 
 /* What agents have of the last moments is on its way. */
-static void settle(struct recorder *r)
+static void settle_attach_window(struct recorder *r)
 {
 	struct timespec step = { .tv_nsec = SETTLE_STEP_MS * 1000000l };
 
@@ -307,7 +307,7 @@ void attach_end(struct recorder *r)
 
 	if (!a || a->helper.fd < 0)
 		return;
-	settle(r);
+	settle_attach_window(r);
 	send(a->helper.fd, &message, sizeof(message), MSG_NOSIGNAL);
 	while (recorder_now() < until && came >= 0) {
 		came = wait_for_helper(r);

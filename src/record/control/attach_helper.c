@@ -46,7 +46,7 @@ static void reply(const struct helper *h, enum attach_kind kind, uint32_t pid, i
 	send(h->socket, &message, sizeof(message), MSG_NOSIGNAL);
 }
 
-static int call(const struct helper *h, uint32_t pid, const char *function, int timeout_ms, struct error *err)
+static int call_target_function(const struct helper *h, uint32_t pid, const char *function, int timeout_ms, struct error *err)
 {
 	int64_t value = 0;
 	int result = inject_call((pid_t)pid, h->library, function, h->request, sizeof(*h->request), timeout_ms, &value, err);
@@ -61,11 +61,11 @@ static int call(const struct helper *h, uint32_t pid, const char *function, int 
 }
 
 /* A visit that took too long may still succeed: it is left then, too. */
-static void enter(struct helper *h, uint32_t pid)
+static void begin_visit(struct helper *h, uint32_t pid)
 {
 	struct visited *v = calloc(1, sizeof(*v));
 	struct error err = { "" };
-	int result = v ? call(h, pid, ATTACH_ENTER, VISIT_MS, &err) : -ENOMEM;
+	int result = v ? call_target_function(h, pid, ATTACH_ENTER, VISIT_MS, &err) : -ENOMEM;
 
 	if (v && (result == 0 || result == -ETIMEDOUT)) {
 		*v = (struct visited){ h->list, pid, start_of(pid) };
@@ -103,7 +103,7 @@ static void leave_all(struct helper *h)
 
 	while ((v = h->list)) {
 		h->list = v->next;
-		result = has_library(h, v) ? call(h, v->pid, ATTACH_LEAVE, LEAVE_MS, &err) : 0;
+		result = has_library(h, v) ? call_target_function(h, v->pid, ATTACH_LEAVE, LEAVE_MS, &err) : 0;
 		reply(h, ATTACH_LEFT, v->pid, result == -ESRCH ? 0 : result, err.text);
 		free(v);
 	}
@@ -121,7 +121,7 @@ void attach_helper_main(int socket, const struct attach_request *request, const 
 		while (n < 0 && errno == EINTR);
 		if (n != (ssize_t)sizeof(message) || message.kind != ATTACH_VISIT)
 			break;
-		enter(&h, message.pid);
+		begin_visit(&h, message.pid);
 	}
 	leave_all(&h);
 	_exit(0);

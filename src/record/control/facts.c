@@ -14,7 +14,7 @@
 
 extern char **environ;
 
-static void put(struct session *s, const char *key, const char *text)
+static void write_fact(struct session *s, const char *key, const char *text)
 {
 	session_meta(s, key, text, NULL);
 }
@@ -40,21 +40,21 @@ static int file_line(const char *path, const char *prefix, char *ret, size_t siz
 	return found;
 }
 
-static void add_text(struct buf *list, const char *text, size_t len)
+static void append_fact_text(struct buf *list, const char *text, size_t len)
 {
 	buf_puts(list, list->len > 1 ? "," : "");
 	json_append_text(list, text, len);
 }
 
-static void put_list(struct session *s, const char *key, struct buf *list)
+static void write_fact_list(struct session *s, const char *key, struct buf *list)
 {
 	buf_puts(list, "]");
-	put(s, key, buf_cstr(list));
+	write_fact(s, key, buf_cstr(list));
 	buf_release(list);
 }
 
 /* Returns how many words were replaced. */
-static size_t put_words(struct session *s, const char *key, char *const *words, bool as_they_are)
+static size_t write_fact_words(struct session *s, const char *key, char *const *words, bool as_they_are)
 {
 	struct buf list = BUF_INIT, cleaned = BUF_INIT;
 	struct secret_words state = { 0 };
@@ -66,9 +66,9 @@ static size_t put_words(struct session *s, const char *key, char *const *words, 
 			buf_puts(&cleaned, words[i]);
 		else
 			secret_words_clean(&state, words[i], &cleaned);
-		add_text(&list, buf_cstr(&cleaned), cleaned.len);
+		append_fact_text(&list, buf_cstr(&cleaned), cleaned.len);
 	}
-	put_list(s, key, &list);
+	write_fact_list(s, key, &list);
 	buf_release(&cleaned);
 	return state.replaced;
 }
@@ -83,13 +83,13 @@ static size_t put_environment(struct session *s, size_t *ret_left_out)
 	buf_puts(&list, "[");
 	for (size_t i = 0; environ && environ[i]; i++) {
 		if (s->store == STORE_ALL)
-			add_text(&list, environ[i], strlen(environ[i]));
+			append_fact_text(&list, environ[i], strlen(environ[i]));
 		else if (environment_clean(environ[i], &cleaned, &replaced))
-			add_text(&list, buf_cstr(&cleaned), cleaned.len);
+			append_fact_text(&list, buf_cstr(&cleaned), cleaned.len);
 		else
 			++*ret_left_out;
 	}
-	put_list(s, "environment", &list);
+	write_fact_list(s, "environment", &list);
 	buf_release(&cleaned);
 	return replaced;
 }
@@ -100,16 +100,16 @@ static void put_machine(struct session *s)
 	char text[512];
 
 	if (uname(&system) == 0) {
-		put(s, "host", system.nodename);
+		write_fact(s, "host", system.nodename);
 		snprintf(text, sizeof(text), "%s %s %s", system.sysname, system.release, system.machine);
-		put(s, "kernel", text);
+		write_fact(s, "kernel", text);
 	}
 	if (file_line("/proc/sys/kernel/random/boot_id", "", text, sizeof(text)))
-		put(s, "boot_id", text);
+		write_fact(s, "boot_id", text);
 	if (file_line("/etc/os-release", "PRETTY_NAME", text, sizeof(text)))
-		put(s, "os", text);
+		write_fact(s, "os", text);
 	if (file_line("/proc/cpuinfo", "model name", text, sizeof(text)))
-		put(s, "cpu", text);
+		write_fact(s, "cpu", text);
 	session_fact(s, "cpu_count", sysconf(_SC_NPROCESSORS_ONLN));
 }
 
@@ -138,7 +138,7 @@ static void put_sources(struct session *s, uint64_t trace)
 	for (unsigned i = 0; i < TRACE_SOURCE_COUNT; i++)
 		if (trace & TRACE_BIT(i))
 			buf_printf(&b, "%s%s", b.len ? "," : "", names[i]);
-	put(s, "trace", buf_cstr(&b));
+	write_fact(s, "trace", buf_cstr(&b));
 	buf_release(&b);
 }
 
@@ -157,10 +157,10 @@ static void user_variable_diagnostics(struct recorder *r)
 static void put_what_was_given(struct session *s, const struct profile_options *o)
 {
 	bool all = s->store == STORE_ALL;
-	size_t left_out = 0, replaced = put_words(s, "command", o->argv, all);
+	size_t left_out = 0, replaced = write_fact_words(s, "command", o->argv, all);
 
 	if (o->command_line)
-		replaced = put_words(s, "command_line", o->command_line, all);
+		replaced = write_fact_words(s, "command_line", o->command_line, all);
 	if (!o->attach_pid && s->store != STORE_NONE)
 		replaced += put_environment(s, &left_out);
 	if (left_out || replaced)
@@ -184,16 +184,16 @@ void meta_begin(struct recorder *r)
 	session_fact(s, "session_start_raw_ns", s->time.start);
 	put_what_was_given(s, o);
 	if (o->kernels && o->kernels->asked)
-		put_words(s, KERNEL_ASKED_KEY, o->kernels->asked, true);
+		write_fact_words(s, KERNEL_ASKED_KEY, o->kernels->asked, true);
 	if (o->kernels && o->kernels->clocks)
-		put(s, KERNEL_CLOCKS_KEY, o->kernels->clocks);
+		write_fact(s, KERNEL_CLOCKS_KEY, o->kernels->clocks);
 	if (getcwd(cwd, sizeof(cwd)))
-		put(s, "cwd", cwd);
-	put(s, "sonde_version", SONDE_VERSION);
+		write_fact(s, "cwd", cwd);
+	write_fact(s, "sonde_version", SONDE_VERSION);
 	if (!r->steering)
-		put(s, "output", r->path);
+		write_fact(s, "output", r->path);
 	put_sources(s, o->trace);
-	put(s, "clock", s->time.use_tsc ? "tsc" : "monotonic_raw");
+	write_fact(s, "clock", s->time.use_tsc ? "tsc" : "monotonic_raw");
 	if (o->attach_pid)
 		session_fact(s, "attach.pid", o->attach_pid);
 	clock_domain_row(s);
@@ -214,13 +214,13 @@ void meta_sampling(struct recorder *r)
 	struct session *s = &r->drain.session;
 	int timers = r->page->modules & RING_GATE_SAMPLE;
 
-	put(s, "switches.scope", scopes[way->switches ? way->scope : SCOPE_NONE]);
-	put(s, "sampling.scope", scopes[timers ? SCOPE_PROCESS_TREE : way->samples ? way->scope : SCOPE_NONE]);
+	write_fact(s, "switches.scope", scopes[way->switches ? way->scope : SCOPE_NONE]);
+	write_fact(s, "sampling.scope", scopes[timers ? SCOPE_PROCESS_TREE : way->samples ? way->scope : SCOPE_NONE]);
 	if (!way->samples)
 		return;
-	put(s, "sampling.event", timers ? "timer" : way->hardware ? "cycles" : "cpu-clock");
-	put(s, "sampling.unit", way->hardware && !timers ? "cycles" : "ns");
-	put(s, "sampling.backtrace", ways[way->backtrace]);
+	write_fact(s, "sampling.event", timers ? "timer" : way->hardware ? "cycles" : "cpu-clock");
+	write_fact(s, "sampling.unit", way->hardware && !timers ? "cycles" : "ns");
+	write_fact(s, "sampling.backtrace", ways[way->backtrace]);
 	if (way->period)
 		session_fact(s, "sampling.period", way->period);
 	else
@@ -248,7 +248,7 @@ void meta_end(struct recorder *r)
 
 	session_fact(s, "duration_ns", s->now);
 	if (r->steering)
-		put(s, "output", r->path);
+		write_fact(s, "output", r->path);
 	session_fact(s, "windows", windows_so_far(r));
 	window_tell_spans(r);
 	session_fact(s, "tsc_hz", tick_rate(s));

@@ -81,7 +81,7 @@ int flight_start(struct recorder *r, struct error *err)
 }
 
 /* Not waited for: a command line that is stopped must not stop the recording. */
-static void tell(struct recorder *r, const struct control_message *message)
+static void send_flight_message(struct recorder *r, const struct control_message *message)
 {
 	if (r->options->flight_report && !r->command_line_gone)
 		send(r->control.fd, message, sizeof(*message), MSG_NOSIGNAL | MSG_DONTWAIT);
@@ -95,7 +95,7 @@ void flight_announce(struct recorder *r)
 		message->kind = CONTROL_FLIGHT;
 		snprintf(message->result.reason, sizeof(message->result.reason), "session %u, '%.100s'", r->steering->id,
 			 r->steering->name);
-		tell(r, message);
+		send_flight_message(r, message);
 	}
 	free(message);
 }
@@ -147,7 +147,7 @@ uint64_t flight_events(const struct session *s)
 }
 
 /* Facts of a report that has a part of the run. */
-static void describe(struct recorder *r, int64_t begins)
+static void describe_flight_report(struct recorder *r, int64_t begins)
 {
 	struct session *s = &r->drain.session;
 
@@ -182,7 +182,7 @@ static void write_in_copy(struct recorder *r, int to)
 	if (message->value == 0) {
 		message->kind = CONTROL_COPIED;
 		send(to, message, sizeof(*message), MSG_NOSIGNAL);
-		describe(r, begins);
+		describe_flight_report(r, begins);
 		if (!r->flight->over)
 			drain_finish_copy(&r->drain);
 		recorder_write_report(r, message);
@@ -253,7 +253,7 @@ static const char *why_not(const struct recorder *r, enum trigger_kind kind)
 	return NULL;
 }
 
-static void refuse(struct recorder *r, const char *reason, const char *why, struct steer_client *client)
+static void refuse_flight_report(struct recorder *r, const char *reason, const char *why, struct steer_client *client)
 {
 	/* A program may pull for ever. */
 	if (r->flight->ignored++ < MOST_TOLD)
@@ -272,14 +272,14 @@ static int64_t quiet_time(const struct recorder *r)
 }
 
 /* The report that is due. */
-static void serve(struct recorder *r)
+static void write_flight_report(struct recorder *r)
 {
 	struct flight *f = r->flight;
 	struct error err = { "" };
 
 	f->due = 0;
 	if (begin_report(r, &err) < 0) {
-		refuse(r, f->reason, err.text, r->steering ? r->steering->waiting : NULL);
+		refuse_flight_report(r, f->reason, err.text, r->steering ? r->steering->waiting : NULL);
 		return;
 	}
 	f->written++;
@@ -292,7 +292,7 @@ void flight_trigger(struct recorder *r, enum trigger_kind kind, const char *reas
 	const char *why = why_not(r, kind);
 
 	if (why) {
-		refuse(r, reason, why, client);
+		refuse_flight_report(r, reason, why, client);
 		return;
 	}
 	snprintf(f->reason, sizeof(f->reason), "%s", reason);
@@ -325,7 +325,7 @@ static void copy_done(struct recorder *r, struct control_message *message, int c
 	while (waitpid(f->copy_pid, NULL, 0) < 0 && errno == EINTR)
 		;
 	message->kind = CONTROL_FLIGHT;
-	tell(r, message);
+	send_flight_message(r, message);
 	f->complete += message->value == 0;
 	if (message->value < 0)
 		drain_diagnose(&r->drain, DIAGNOSTIC_ERROR, "No report was written for a trigger of the flight recorder (%s): %s.",
@@ -371,7 +371,7 @@ void flight_step(struct recorder *r, int64_t now)
 	char reason[128];
 
 	if (f && f->due && now >= f->due)
-		serve(r);
+		write_flight_report(r);
 	/* Where others of its tree go on, the end of the recording may be far away. */
 	if (!f || f->crash_told || !has_crashed(r) || !r->target_gone || watch_find(r, r->target_pid) || !r->watches)
 		return;
@@ -404,7 +404,7 @@ int flight_finish(struct recorder *r, struct control_message *ret)
 	f->over = 1;
 	flight_triggers(r);
 	if (f->due)
-		serve(r);
+		write_flight_report(r);
 	while (f->copy.fd >= 0)
 		flight_copy_readable(r);
 	f->ignored += s->triggers->unheard;
@@ -432,7 +432,7 @@ int flight_finish(struct recorder *r, struct control_message *ret)
 		snprintf(ret->result.path, sizeof(ret->result.path), "%.*s.part", (int)sizeof(ret->result.path) - 8, r->path);
 		return 0;
 	}
-	describe(r, begins);
+	describe_flight_report(r, begins);
 	recorder_note(r, "Flight recorder: the report has the last %.1f s; %s.", (double)(s->now - begins) / 1e9, f->reason);
 	return 1;
 }

@@ -152,7 +152,7 @@ static void restore_signals(const struct launch_signals *signals)
 }
 
 /* As shells tell a script without "#!" from a program that is damaged or not for this machine. */
-static int is_text(const char *path)
+static int is_text_file(const char *path)
 {
 	char start[256];
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -197,7 +197,7 @@ static void run_target(const struct profile_options *o, char **environment, cons
 	restore_signals(signals);
 	execve(o->program, o->argv, environment);
 	code = errno;
-	if (code == ENOEXEC && is_text(o->program)) {
+	if (code == ENOEXEC && is_text_file(o->program)) {
 		exec_as_shell_script(o, environment);
 		code = errno;
 	}

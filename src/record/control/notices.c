@@ -62,7 +62,7 @@ static int already_told(struct recorder *r, const char *path, const char *reason
 	return 0;
 }
 
-static void tell(struct recorder *r, const struct notice *n, const char *path, const char *reason)
+static void diagnose_untraced(struct recorder *r, const struct notice *n, const char *path, const char *reason)
 {
 	struct mail *mail;
 
@@ -93,16 +93,16 @@ static void judge(struct recorder *r, const struct notice *n)
 	if (kind == ELF_PEEK_UNREADABLE && !now[0])
 		return; /* gone, or named relative to a folder we do not know */
 	if (kind != ELF_PEEK_OK && kind != ELF_PEEK_FOREIGN)
-		tell(r, n, path, elf_peek_reason(kind));
+		diagnose_untraced(r, n, path, elf_peek_reason(kind));
 	else if (n->injected == WIRE_INJECTED_NOT)
-		tell(r, n, path, "was given an environment without the agent");
+		diagnose_untraced(r, n, path, "was given an environment without the agent");
 	else if (n->injected == WIRE_INJECTED_NO_ROOM)
-		tell(r, n, path, "has limits (stack, descriptors) that leave the loader no room for the agent");
+		diagnose_untraced(r, n, path, "has limits (stack, descriptors) that leave the loader no room for the agent");
 	else if (n->injected == WIRE_INJECTED_OUT_OF_REACH)
-		tell(r, n, path, "runs where the agent's library is not to be found (chroot, other mounts)");
+		diagnose_untraced(r, n, path, "runs where the agent's library is not to be found (chroot, other mounts)");
 }
 
-static void check(struct recorder *r, uint32_t pid, int64_t now)
+static void check_due_notices(struct recorder *r, uint32_t pid, int64_t now)
 {
 	struct notice **link = &r->notices;
 
@@ -118,13 +118,13 @@ static void check(struct recorder *r, uint32_t pid, int64_t now)
 
 void notices_ended(struct recorder *r, uint32_t pid)
 {
-	check(r, pid, INT64_MIN);
+	check_due_notices(r, pid, INT64_MIN);
 }
 
 void notices_check(struct recorder *r, int all)
 {
 	if (r->notices)
-		check(r, 0, all ? INT64_MAX : recorder_now());
+		check_due_notices(r, 0, all ? INT64_MAX : recorder_now());
 }
 
 void notices_release(struct recorder *r)

@@ -176,7 +176,7 @@ static void watch_target(struct recorder *r)
 		snprintf(w->name, sizeof(w->name), "%s", path_name(r->options->program));
 }
 
-static int wait_for(struct recorder *r, struct source *source)
+static int watch_recorder_fd(struct recorder *r, struct source *source)
 {
 	struct epoll_event event = { .events = EPOLLIN, .data.ptr = source };
 
@@ -235,7 +235,7 @@ static int set_up(struct recorder *r, pid_t pid, struct error *err)
 	r->target_pid = (uint32_t)pid;
 	r->boot_ticks = ticks_since_boot();
 	r->epoll = epoll_create1(EPOLL_CLOEXEC);
-	if (r->epoll < 0 || wait_for(r, &r->control) < 0 || wait_for(r, &r->signals) < 0)
+	if (r->epoll < 0 || watch_recorder_fd(r, &r->control) < 0 || watch_recorder_fd(r, &r->signals) < 0)
 		return error_set_errno(err, errno, "cannot wait for events");
 	clock_take_snapshot(clock_tsc_trusted(), &first);
 	timebase_init(&r->drain.session.time, clock_tsc_trusted(), first.raw);
@@ -246,7 +246,7 @@ static int set_up(struct recorder *r, pid_t pid, struct error *err)
 		return result;
 	if ((result = agents_make_session_page(r, err)) < 0 || (result = agents_listen(r, err)) < 0)
 		return result;
-	if (window_prepare(r) < 0 || (r->capture.fd && wait_for(r, &r->capture) < 0))
+	if (window_prepare(r) < 0 || (r->capture.fd && watch_recorder_fd(r, &r->capture) < 0))
 		return error_set_errno(err, errno, "cannot wait for the program's window");
 	if (r->options->attach_pid && (result = attach_prepare(r, err)) < 0)
 		return result;
@@ -380,7 +380,7 @@ static void look_at_unwatched(struct recorder *r)
 	}
 }
 
-static void on_signal(struct recorder *r)
+static void take_recorder_signal(struct recorder *r)
 {
 	struct signalfd_siginfo info;
 
@@ -404,7 +404,7 @@ static void on_event(struct recorder *r, struct source *source)
 	case SOURCE_COPY: steering_copy_done(r); return;
 	case SOURCE_TRIGGER: flight_triggers(r); return;
 	case SOURCE_FLIGHT_COPY: flight_copy_readable(r); return;
-	case SOURCE_SIGNAL: on_signal(r); return;
+	case SOURCE_SIGNAL: take_recorder_signal(r); return;
 	}
 }
 
@@ -541,7 +541,7 @@ static void tell_of_windows(struct recorder *r)
 		tell_of_window(r, ++r->windows_told);
 }
 
-static void run(struct recorder *r)
+static void serve_recorder_events(struct recorder *r)
 {
 	struct epoll_event event;
 
@@ -601,7 +601,7 @@ int recorder_main(const struct profile_options *options, const struct secret *se
 	}
 	if (r->flight)
 		flight_announce(r);
-	run(r);
+	serve_recorder_events(r);
 	attach_end(r);
 	if (r->finish < 0) {
 		drain_finish(&r->drain);

@@ -280,7 +280,7 @@ static int ends_recording(const struct run *run, int number)
 	return number == SIGINT || number == SIGTERM || (run->options->attach_pid && number != SIGUSR1 && number != SIGUSR2);
 }
 
-static void on_signal(struct run *run)
+static void take_run_signal(struct run *run)
 {
 	struct signalfd_siginfo info;
 
@@ -364,7 +364,7 @@ static void wait_for_both(struct run *run, struct error *err)
 		if (n == 0 && last)
 			break;
 		if (fds[0].revents)
-			on_signal(run);
+			take_run_signal(run);
 		if (fds[2].revents)
 			on_control(run, err);
 		if (fds[3].revents)
@@ -405,7 +405,7 @@ static void close_all(struct run *run)
 		;
 }
 
-static int record(const struct profile_options *options, enum elf_peek_kind kind, struct record_result *ret, struct error *err)
+static int record_target(const struct profile_options *options, enum elf_peek_kind kind, struct record_result *ret, struct error *err)
 {
 	struct run *run = calloc(1, sizeof(*run));
 	int r;
@@ -436,7 +436,7 @@ static int record(const struct profile_options *options, enum elf_peek_kind kind
 }
 
 /* Whether the program can carry the agent, and with the limits that it gets. */
-static enum elf_peek_kind peek(const char *program)
+static enum elf_peek_kind peek_program(const char *program)
 {
 	enum elf_peek_kind kind = elf_peek_path(program);
 	struct rlimit stack;
@@ -448,7 +448,7 @@ static enum elf_peek_kind peek(const char *program)
 
 int record_run(const struct profile_options *options, struct record_result *ret, struct error *err)
 {
-	return record(options, peek(options->program), ret, err);
+	return record_target(options, peek_program(options->program), ret, err);
 }
 
 int record_attach(const struct profile_options *options, struct record_result *ret, struct error *err)
@@ -464,5 +464,5 @@ int record_attach(const struct profile_options *options, struct record_result *r
 		own.attach_without = without;
 		own.trace = 0;
 	}
-	return record(&own, ELF_PEEK_OK, ret, err);
+	return record_target(&own, ELF_PEEK_OK, ret, err);
 }

@@ -114,7 +114,7 @@ static struct steer_reply *new_reply(struct recorder *r)
 }
 
 /* Who does not take the answer at once has none: the recorder never waits. */
-static void answer(struct recorder *r, struct steer_client *client, int status, const char *text)
+static void answer_steer_client(struct recorder *r, struct steer_client *client, int status, const char *text)
 {
 	struct steer_reply *reply = &r->steering->reply;
 
@@ -129,7 +129,7 @@ static void answer(struct recorder *r, struct steer_client *client, int status, 
 void steering_refuse(struct recorder *r, struct steer_client *client, const char *why)
 {
 	new_reply(r);
-	answer(r, client, EBUSY, why);
+	answer_steer_client(r, client, EBUSY, why);
 }
 
 static const char *why_not_now(const struct steering *st, enum steer_state wanted)
@@ -164,7 +164,7 @@ static void on_start(struct recorder *r, struct steer_client *client, const stru
 
 	new_reply(r);
 	snprintf(st->reply.result.notes, RECORD_NOTES_SIZE, "%s", buf_cstr(&r->notes));
-	answer(r, client, result == 0 ? 0 : -result, err.text);
+	answer_steer_client(r, client, result == 0 ? 0 : -result, err.text);
 }
 
 /* Nobody may wait for it: then the command line's process is told. */
@@ -192,7 +192,7 @@ static void on_cancel(struct recorder *r, struct steer_client *client)
 	int result = cancel(r, &err);
 
 	new_reply(r);
-	answer(r, client, -result, err.text);
+	answer_steer_client(r, client, -result, err.text);
 }
 
 static void on_shutdown(struct recorder *r, struct steer_client *client, int signal)
@@ -202,7 +202,7 @@ static void on_shutdown(struct recorder *r, struct steer_client *client, int sig
 	if (r->steering->state == STEER_CAPTURING && !r->flight && !r->attach)
 		cancel(r, &err);
 	new_reply(r);
-	answer(r, client, 0, "");
+	answer_steer_client(r, client, 0, "");
 	/* A program that was there before stays. */
 	recorder_shut_down(r, r->attach ? 0 : signal);
 }
@@ -233,11 +233,11 @@ static void obey(struct recorder *r, struct steer_client *client, const struct s
 		why = "it is a flight recording: 'stop' writes a report of its last part, 'shutdown' ends it";
 	why = why ? why : why_not_attached(r, request);
 	if (why) {
-		answer(r, client, EBUSY, why);
+		answer_steer_client(r, client, EBUSY, why);
 		return;
 	}
 	switch (request->command) {
-	case STEER_STATUS: answer(r, client, 0, ""); return;
+	case STEER_STATUS: answer_steer_client(r, client, 0, ""); return;
 	case STEER_START: on_start(r, client, request); return;
 	case STEER_STOP:
 		r->steering->keep_ns = request->keep_ns;
@@ -250,7 +250,7 @@ static void obey(struct recorder *r, struct steer_client *client, const struct s
 		return;
 	case STEER_CANCEL: on_cancel(r, client); return;
 	case STEER_SHUTDOWN: on_shutdown(r, client, request->signal); return;
-	default: answer(r, client, EINVAL, "the session does not know that command");
+	default: answer_steer_client(r, client, EINVAL, "the session does not know that command");
 	}
 }
 
@@ -273,7 +273,7 @@ void steering_give_result(struct recorder *r, const struct control_message *mess
 	struct steering *st = r->steering;
 
 	new_reply(r)->result = message->result;
-	answer(r, st->waiting, message->value < 0 ? -message->value : 0, message->error.text);
+	answer_steer_client(r, st->waiting, message->value < 0 ? -message->value : 0, message->error.text);
 	st->waiting = NULL;
 }
 

@@ -22,7 +22,7 @@ struct watch *watch_find(const struct recorder *r, uint32_t pid)
 	return pointer == IDMAP_NONE ? NULL : (struct watch *)(uintptr_t)pointer;
 }
 
-static int has_ended(uint32_t pid)
+static int has_process_ended(uint32_t pid)
 {
 	char text[512];
 	const char *state;
@@ -41,7 +41,7 @@ static int open_pidfd(struct recorder *r, struct watch *w, uint32_t pid, int *re
 
 	*ret = (int)syscall(SYS_pidfd_open, pid, 0);
 	if (*ret < 0)
-		return has_ended(pid) ? -ESRCH : 0;
+		return has_process_ended(pid) ? -ESRCH : 0;
 	fcntl(*ret, F_SETFD, FD_CLOEXEC);
 	return epoll_ctl(r->epoll, EPOLL_CTL_ADD, *ret, &event) < 0 ? -errno : 0;
 }
@@ -68,7 +68,7 @@ struct watch *watch_add(struct recorder *r, uint32_t pid, uint64_t uid)
 
 int watch_sees_end(const struct watch *w)
 {
-	return w->source.fd < 0 && has_ended(w->pid);
+	return w->source.fd < 0 && has_process_ended(w->pid);
 }
 
 static void watch_remove(struct recorder *r, struct watch *w)
@@ -197,7 +197,7 @@ void watch_find_strays(struct recorder *r)
 	free(text);
 }
 
-static void tell(struct recorder *r, const struct watch *w, const char *what)
+static void diagnose_watched_process(struct recorder *r, const struct watch *w, const char *what)
 {
 	const char *name = w->name[0] ? w->name : "?";
 
@@ -211,13 +211,13 @@ void watch_name_ended(struct recorder *r, int signal)
 
 	snprintf(what, sizeof(what), "outlived the program and was sent signal %d", signal);
 	for (struct watch *w = r->watches; w; w = w->next)
-		tell(r, w, what);
+		diagnose_watched_process(r, w, what);
 }
 
 void watch_name_leftovers(struct recorder *r)
 {
 	for (struct watch *w = r->watches; w; w = w->next)
-		tell(r, w, "was still running when the recording ended");
+		diagnose_watched_process(r, w, "was still running when the recording ended");
 }
 
 void watch_release(struct recorder *r)

@@ -174,7 +174,7 @@ uint32_t windows_so_far(const struct recorder *r)
 	return r->windows - (r->steering ? r->steering->windows_before : 0);
 }
 
-static void stop(struct recorder *r)
+static void end_capture_window(struct recorder *r)
 {
 	const struct profile_options *o = r->options;
 	int last = windows_so_far(r) >= o->capture_repeats;
@@ -197,7 +197,7 @@ void window_toggle(struct recorder *r)
 	if (atomic_load(&r->page->gate) == 0)
 		window_open(r);
 	else
-		stop(r);
+		end_capture_window(r);
 }
 
 static void cuda_request(struct recorder *r, const struct capture_message *message)
@@ -207,7 +207,7 @@ static void cuda_request(struct recorder *r, const struct capture_message *messa
 	if (message->request == CAPTURE_START)
 		window_open(r);
 	else
-		stop(r);
+		end_capture_window(r);
 }
 
 /* The first range opens, and its own end closes. A request from before the end of a window has been answered by that
@@ -219,7 +219,7 @@ static void nvtx_request(struct recorder *r, const struct capture_message *messa
 	if (message->request == CAPTURE_STOP) {
 		/* A range may be ended by another thread than began it. */
 		if (message->owner >> 32 == atomic_load(&page->window_owner) >> 32)
-			stop(r);
+			end_capture_window(r);
 		return;
 	}
 	if (!atomic_load(&page->nvtx_wait) || atomic_load(&page->gate) || message->ticks <= r->closed_ticks)

@@ -25,7 +25,7 @@ void cuda_define_stack(struct cuda_decoder *d, struct traced_thread *t, uint64_t
 		d->c->stacks[correlation % KEPT_STACKS] = (struct call_stack_entry){ (uint32_t)correlation, stack };
 }
 
-static uint64_t take(struct cuda_process *c, uint32_t correlation)
+static uint64_t take_call_stack(struct cuda_process *c, uint32_t correlation)
 {
 	struct call_stack_entry *entry = c->stacks ? &c->stacks[correlation % KEPT_STACKS] : NULL;
 	uint64_t stack;
@@ -47,7 +47,7 @@ void cuda_stacks_fill(struct cuda_process *c, struct cuda_rows *rows, uint32_t f
 		row = rows->values + (size_t)i * rows->stride;
 		if (!(row[0] & BIT(COLUMN_CUDA_API_STACK)) || row[1 + COLUMN_CUDA_API_STACK] >= 0)
 			continue;
-		stack = take(c, (uint32_t)~row[1 + COLUMN_CUDA_API_STACK]);
+		stack = take_call_stack(c, (uint32_t)~row[1 + COLUMN_CUDA_API_STACK]);
 		if (stack)
 			row[1 + COLUMN_CUDA_API_STACK] = (int64_t)stack;
 		else if (i < final)

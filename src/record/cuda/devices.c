@@ -227,7 +227,7 @@ static uint32_t stream_values(const struct cuda_decoder *d, const struct cuda_st
 	return present;
 }
 
-static void stream_row(struct cuda_decoder *d, struct cuda_stream *stream)
+static void write_cuda_stream(struct cuda_decoder *d, struct cuda_stream *stream)
 {
 	int64_t v[TABLE_MAX_COLUMNS];
 
@@ -263,7 +263,7 @@ int cuda_define_stream(struct cuda_decoder *d, uint64_t id, const uint8_t *body,
 		stream->has_rest = 1;
 	}
 	if (stream->has_time && stream->has_rest)
-		stream_row(d, stream);
+		write_cuda_stream(d, stream);
 	return 0;
 }
 
@@ -343,7 +343,7 @@ void cuda_places_end(struct cuda_decoder *d)
 	for (uint32_t i = 0; i < d->c->contexts.count; i++)
 		session_row(d->s, TABLE_CUDA_CONTEXT, v, context_values(d, d->c->contexts.items[i], v));
 	for (uint32_t i = 0; i < d->c->streams.count; i++)
-		stream_row(d, d->c->streams.items[i]);
+		write_cuda_stream(d, d->c->streams.items[i]);
 	for (uint32_t i = 0; i < d->c->modules.count; i++)
 		session_row(d->s, TABLE_CUDA_MODULE, v, module_values(d, d->c->modules.items[i], NULL, v));
 }

@@ -152,12 +152,12 @@ static const char *const attribute_names[] = {
 
 enum { ATTRIBUTE_BUS = 33, ATTRIBUTE_SLOT = 34, ATTRIBUTE_DOMAIN = 50 };
 
-static struct kernel_row_of device_row(uint64_t result)
+static struct kernel_row_of compose_device_row(uint64_t result)
 {
 	return (struct kernel_row_of){ result, KERNEL_METRIC_DEVICE, KERNEL_NO_INSTANCE };
 }
 
-static bool read_line(const char *folder, const char *name, char *ret, size_t size)
+static bool read_device_line(const char *folder, const char *name, char *ret, size_t size)
 {
 	char path[256];
 	FILE *file;
@@ -176,16 +176,16 @@ static bool read_line(const char *folder, const char *name, char *ret, size_t si
 /* CPUs and memory that are nearest: ncu has one of each for every device. */
 static void numa_rows(struct session *s, uint64_t result, const char *folder)
 {
-	struct kernel_row_of whole = device_row(result), first = whole;
+	struct kernel_row_of whole = compose_device_row(result), first = whole;
 	char text[256];
 	long node;
 
 	first.instance = 0;
-	if (read_line(folder, "local_cpulist", text, sizeof(text))) {
+	if (read_device_line(folder, "local_cpulist", text, sizeof(text))) {
 		kernel_metric_row(s, whole, "numa__cpu_affinity", UNIT_NONE, 1);
 		kernel_text_row(s, first, "numa__cpu_affinity", text, strlen(text));
 	}
-	if (!read_line(folder, "numa_node", text, sizeof(text)))
+	if (!read_device_line(folder, "numa_node", text, sizeof(text)))
 		return;
 	/* -1: the machine has one node. */
 	node = strtol(text, NULL, 10);
@@ -202,26 +202,27 @@ static void link_rows(struct session *s, uint64_t result, const char *folder)
 	char text[256];
 	double rate;
 
-	if (read_line(folder, "device", text, sizeof(text)))
-		kernel_metric_row(s, device_row(result), "device__attribute_gpu_pci_ext_device_id", UNIT_NONE,
+	if (read_device_line(folder, "device", text, sizeof(text)))
+		kernel_metric_row(s, compose_device_row(result), "device__attribute_gpu_pci_ext_device_id", UNIT_NONE,
 				  (double)strtoul(text, NULL, 16));
-	if (read_line(folder, "revision", text, sizeof(text)))
-		kernel_metric_row(s, device_row(result), "device__attribute_gpu_pci_revision_id", UNIT_NONE,
+	if (read_device_line(folder, "revision", text, sizeof(text)))
+		kernel_metric_row(s, compose_device_row(result), "device__attribute_gpu_pci_revision_id", UNIT_NONE,
 				  (double)strtoul(text, NULL, 16));
-	if (read_line(folder, "max_link_width", text, sizeof(text)))
-		kernel_metric_row(s, device_row(result), "device__attribute_gpu_pci_ext_gpu_link_width", UNIT_NONE, strtod(text, NULL));
-	if (!read_line(folder, "max_link_speed", text, sizeof(text)))
+	if (read_device_line(folder, "max_link_width", text, sizeof(text)))
+		kernel_metric_row(s, compose_device_row(result), "device__attribute_gpu_pci_ext_gpu_link_width", UNIT_NONE,
+				  strtod(text, NULL));
+	if (!read_device_line(folder, "max_link_speed", text, sizeof(text)))
 		return;
 	rate = strtod(text, NULL) * 1000;
-	kernel_metric_row(s, device_row(result), "device__attribute_gpu_pci_ext_gpu_link_rate", UNIT_NONE, rate);
+	kernel_metric_row(s, compose_device_row(result), "device__attribute_gpu_pci_ext_gpu_link_rate", UNIT_NONE, rate);
 	for (unsigned i = 0; i < COUNT_OF(rates); i++)
 		if (rates[i] == rate)
-			kernel_metric_row(s, device_row(result), "device__attribute_gpu_pci_ext_gpu_gen", UNIT_NONE, i);
+			kernel_metric_row(s, compose_device_row(result), "device__attribute_gpu_pci_ext_gpu_gen", UNIT_NONE, i);
 }
 
 static struct kernel_row_of link_row(uint64_t result, uint32_t number)
 {
-	struct kernel_row_of of = device_row(result);
+	struct kernel_row_of of = compose_device_row(result);
 
 	of.instance = number;
 	return of;
@@ -298,15 +299,15 @@ static void nvlink_rows(struct session *s, uint64_t result, const struct kernel_
 		mask |= (uint32_t)g->links[i].is_active << i;
 	}
 	each_link(s, result, g);
-	kernel_metric_row(s, device_row(result), "nvlink__max_count", UNIT_NONE, g->link_count);
-	kernel_metric_row(s, device_row(result), "nvlink__count_physical", UNIT_NONE, active);
-	kernel_metric_row(s, device_row(result), "nvlink__count_logical", UNIT_NONE, connections);
-	kernel_metric_row(s, device_row(result), "nvlink__enabled_mask", UNIT_NONE, mask);
-	kernel_metric_row(s, device_row(result), "nvlink__bandwidth", "byte/s", active * g->bandwidth);
+	kernel_metric_row(s, compose_device_row(result), "nvlink__max_count", UNIT_NONE, g->link_count);
+	kernel_metric_row(s, compose_device_row(result), "nvlink__count_physical", UNIT_NONE, active);
+	kernel_metric_row(s, compose_device_row(result), "nvlink__count_logical", UNIT_NONE, connections);
+	kernel_metric_row(s, compose_device_row(result), "nvlink__enabled_mask", UNIT_NONE, mask);
+	kernel_metric_row(s, compose_device_row(result), "nvlink__bandwidth", "byte/s", active * g->bandwidth);
 	for (uint32_t i = 0; i < s->kernels->gpu_count; i++)
 		kernel_text_row(s, link_row(result, i), "nvlink__dev_display_name_all", s->kernels->gpus[i].name,
 				strlen(s->kernels->gpus[i].name));
-	kernel_metric_row(s, device_row(result), "nvlink__dev_display_name_all", UNIT_NONE, s->kernels->gpu_count);
+	kernel_metric_row(s, compose_device_row(result), "nvlink__dev_display_name_all", UNIT_NONE, s->kernels->gpu_count);
 }
 
 static void place_rows(struct session *s, uint64_t result, const double *at)
@@ -335,7 +336,7 @@ void cuda_kernel_device(struct session *s, uint64_t result, uint32_t first, cons
 		if (!attribute_names[first + i] || !isfinite(value))
 			continue;
 		snprintf(name, sizeof(name), "device__attribute_%s", attribute_names[first + i]);
-		kernel_metric_row(s, device_row(result), name, UNIT_NONE, value);
+		kernel_metric_row(s, compose_device_row(result), name, UNIT_NONE, value);
 		if (first + i == ATTRIBUTE_DOMAIN)
 			place[0] = value;
 		else if (first + i == ATTRIBUTE_BUS)

@@ -18,7 +18,7 @@
 #define MOST_CODES (1u << 16)
 
 /* A name may be used before it is told of, in another thread's ring. */
-static uint64_t name_of(struct cuda_decoder *d, uint32_t id)
+static uint64_t find_source_name(struct cuda_decoder *d, uint32_t id)
 {
 	uint64_t text = idmap_get(&d->c->source_names, id);
 
@@ -30,7 +30,7 @@ static uint64_t name_of(struct cuda_decoder *d, uint32_t id)
 	return text && idmap_put(&d->c->source_names, id, text | CUDA_UNDEFINED) == 0 ? text : 0;
 }
 
-static int take_name(struct cuda_decoder *d, uint32_t id, const char *text, size_t size)
+static int take_source_name(struct cuda_decoder *d, uint32_t id, const char *text, size_t size)
 {
 	uint64_t known = idmap_get(&d->c->source_names, id), string;
 
@@ -75,7 +75,7 @@ static uint64_t store_image(struct cuda_decoder *d, uint64_t crc, int64_t *size)
 }
 
 /* Its id; 0 when there are too many. */
-static uint64_t code_of(struct cuda_decoder *d, uint64_t crc)
+static uint64_t intern_kernel_code(struct cuda_decoder *d, uint64_t crc)
 {
 	uint32_t present = BITS_TO(COLUMN_KERNEL_CODE_IMAGE);
 	uint64_t id = idmap_get(&d->c->codes, crc);
@@ -99,7 +99,7 @@ static uint64_t code_of(struct cuda_decoder *d, uint64_t crc)
 
 static int take_counts(struct cuda_decoder *d, uint64_t result, const struct record_kernel_source *head, const uint8_t *body, size_t size)
 {
-	uint64_t code = code_of(d, head->code), function = name_of(d, head->id);
+	uint64_t code = intern_kernel_code(d, head->code), function = find_source_name(d, head->id);
 	int64_t v[TABLE_MAX_COLUMNS] = { 0 };
 	struct kernel_count count;
 
@@ -113,14 +113,14 @@ static int take_counts(struct cuda_decoder *d, uint64_t result, const struct rec
 	for (; size; size -= sizeof(count), body += sizeof(count)) {
 		memcpy(&count, body, sizeof(count));
 		v[COLUMN_KERNEL_SOURCE_PC] = count.pc;
-		v[COLUMN_KERNEL_SOURCE_METRIC] = (int64_t)name_of(d, count.metric);
+		v[COLUMN_KERNEL_SOURCE_METRIC] = (int64_t)find_source_name(d, count.metric);
 		v[COLUMN_KERNEL_SOURCE_VALUE] = (int64_t)count.value;
 		session_row(d->s, TABLE_KERNEL_SOURCE, v, BITS_TO(COLUMN_KERNEL_SOURCE_VALUE));
 	}
 	return 0;
 }
 
-static uint32_t put_number(int64_t *v, double value)
+static uint32_t put_instruction_number(int64_t *v, double value)
 {
 	if (value == rint(value) && fabs(value) < 9e15) {
 		v[COLUMN_KERNEL_METRIC_INTEGER] = (int64_t)value;
@@ -141,7 +141,7 @@ static uint32_t begin_metric(int64_t *v, uint64_t result, uint64_t name)
 static int take_series(struct cuda_decoder *d, uint64_t result, uint32_t id, const uint8_t *body, size_t size)
 {
 	int64_t v[TABLE_MAX_COLUMNS] = { 0 };
-	uint32_t present = begin_metric(v, result, name_of(d, id));
+	uint32_t present = begin_metric(v, result, find_source_name(d, id));
 	struct kernel_sample sample;
 
 	if (size % sizeof(sample) != 0)
@@ -153,22 +153,23 @@ static int take_series(struct cuda_decoder *d, uint64_t result, uint32_t id, con
 		v[COLUMN_KERNEL_METRIC_INSTANCE] = (int64_t)sample.number;
 		v[COLUMN_KERNEL_METRIC_OFFSET] = (int64_t)sample.offset;
 		session_row(d->s, TABLE_KERNEL_METRIC, v,
-			    present | put_number(v, sample.value) | BIT(COLUMN_KERNEL_METRIC_INSTANCE) | BIT(COLUMN_KERNEL_METRIC_OFFSET));
+			    present | put_instruction_number(v, sample.value) | BIT(COLUMN_KERNEL_METRIC_INSTANCE) |
+				    BIT(COLUMN_KERNEL_METRIC_OFFSET));
 	}
 	return 0;
 }
 
-static int take_value(struct cuda_decoder *d, uint64_t result, uint32_t id, const uint8_t *body, size_t size)
+static int take_instruction_value(struct cuda_decoder *d, uint64_t result, uint32_t id, const uint8_t *body, size_t size)
 {
 	int64_t v[TABLE_MAX_COLUMNS] = { 0 };
-	uint32_t present = begin_metric(v, result, name_of(d, id));
+	uint32_t present = begin_metric(v, result, find_source_name(d, id));
 	double value;
 
 	if (size != sizeof(value))
 		return -EBADMSG;
 	memcpy(&value, body, sizeof(value));
 	if (isfinite(value))
-		session_row(d->s, TABLE_KERNEL_METRIC, v, present | put_number(v, value));
+		session_row(d->s, TABLE_KERNEL_METRIC, v, present | put_instruction_number(v, value));
 	return 0;
 }
 
@@ -196,14 +197,14 @@ int cuda_kernel_source(struct session *s, struct traced_process *p, const uint8_
 	memcpy(&head, bytes, sizeof(head));
 	size -= (uint32_t)sizeof(head);
 	if (record_flags(head.head) == KERNEL_SOURCE_NAME)
-		return take_name(&d, head.id, (const char *)body, size);
+		return take_source_name(&d, head.id, (const char *)body, size);
 	result = cuda_kernel_result(&d, head.number);
 	if (!result)
 		return -ENOMEM;
 	switch (record_flags(head.head)) {
 	case KERNEL_SOURCE_COUNTS: return take_counts(&d, result, &head, body, size);
 	case KERNEL_SOURCE_SERIES: return take_series(&d, result, head.id, body, size);
-	case KERNEL_SOURCE_VALUE: return take_value(&d, result, head.id, body, size);
+	case KERNEL_SOURCE_VALUE: return take_instruction_value(&d, result, head.id, body, size);
 	case KERNEL_SOURCE_TROUBLE: return take_trouble(&d, result, (const char *)body, size);
 	default: return -EBADMSG;
 	}

@@ -40,7 +40,7 @@ static void begin_row(int64_t *v, uint32_t *present, uint64_t result, enum kerne
 	*present = BIT(COLUMN_KERNEL_METRIC_RESULT) | BIT(COLUMN_KERNEL_METRIC_KIND);
 }
 
-static void put_text(struct session *s, int64_t *v, uint32_t *present, unsigned column, const char *text, size_t size)
+static void put_launch_string(struct session *s, int64_t *v, uint32_t *present, unsigned column, const char *text, size_t size)
 {
 	v[column] = (int64_t)report_string(s->writer, text, size);
 	*present |= BIT(column);
@@ -58,9 +58,9 @@ static void range_row(struct cuda_decoder *d, const struct traced_thread *t, uin
 
 	begin_row(v, &present, result, is_pushed ? KERNEL_METRIC_PUSHED : KERNEL_METRIC_STARTED);
 	if (domain)
-		put_text(d->s, v, &present, COLUMN_KERNEL_METRIC_NAME, text, domain);
+		put_launch_string(d->s, v, &present, COLUMN_KERNEL_METRIC_NAME, text, domain);
 	if (domain < size)
-		put_text(d->s, v, &present, COLUMN_KERNEL_METRIC_TEXT, text + domain + 1, size - domain - 1);
+		put_launch_string(d->s, v, &present, COLUMN_KERNEL_METRIC_TEXT, text + domain + 1, size - domain - 1);
 	v[COLUMN_KERNEL_METRIC_INSTANCE] = d->c->kernel_ranges++;
 	present |= BIT(COLUMN_KERNEL_METRIC_INSTANCE);
 	if (is_pushed) {
@@ -69,7 +69,7 @@ static void range_row(struct cuda_decoder *d, const struct traced_thread *t, uin
 	}
 	snprintf(color, sizeof(color), "0x%08x", place->color);
 	if (place->color)
-		put_text(d->s, v, &present, COLUMN_KERNEL_METRIC_LABEL, color, strlen(color));
+		put_launch_string(d->s, v, &present, COLUMN_KERNEL_METRIC_LABEL, color, strlen(color));
 	session_row(d->s, TABLE_KERNEL_METRIC, v, present);
 }
 
@@ -81,9 +81,9 @@ static void python_row(struct cuda_decoder *d, uint64_t result, const struct rec
 	uint32_t present;
 
 	begin_row(v, &present, result, KERNEL_METRIC_PYTHON);
-	put_text(d->s, v, &present, COLUMN_KERNEL_METRIC_NAME, text, function);
+	put_launch_string(d->s, v, &present, COLUMN_KERNEL_METRIC_NAME, text, function);
 	if (function < size)
-		put_text(d->s, v, &present, COLUMN_KERNEL_METRIC_TEXT, text + function + 1, size - function - 1);
+		put_launch_string(d->s, v, &present, COLUMN_KERNEL_METRIC_TEXT, text + function + 1, size - function - 1);
 	v[COLUMN_KERNEL_METRIC_INSTANCE] = d->c->kernel_ranges++;
 	v[COLUMN_KERNEL_METRIC_INTEGER] = place->color;
 	session_row(d->s, TABLE_KERNEL_METRIC, v, present | BIT(COLUMN_KERNEL_METRIC_INSTANCE) | BIT(COLUMN_KERNEL_METRIC_INTEGER));

@@ -19,13 +19,13 @@
 /* Of CUfunction_attribute. */
 enum { ATTRIBUTE_CARVEOUT = 9, ATTRIBUTE_SCHEDULING = 15 };
 
-static uint64_t text_of(struct session *s, const char *text)
+static uint64_t intern_kernel_text(struct session *s, const char *text)
 {
 	return text && *text ? session_text(s, text) : 0;
 }
 
 /* Whole numbers are kept as such: counts are exact. */
-static void put_number(int64_t *v, uint32_t *present, double value)
+static void put_kernel_number(int64_t *v, uint32_t *present, double value)
 {
 	if (value == rint(value) && fabs(value) < 9e15) {
 		v[COLUMN_KERNEL_METRIC_INTEGER] = (int64_t)value;
@@ -50,12 +50,12 @@ void kernel_metric_row(struct session *s, struct kernel_row_of of, const char *n
 {
 	int64_t v[TABLE_MAX_COLUMNS];
 	uint32_t present = begin_row(s, &of, name, v);
-	uint64_t unit_text = text_of(s, unit);
+	uint64_t unit_text = intern_kernel_text(s, unit);
 
 	v[COLUMN_KERNEL_METRIC_UNIT] = (int64_t)unit_text;
 	present |= unit_text ? BIT(COLUMN_KERNEL_METRIC_UNIT) : 0;
 	if (isfinite(value))
-		put_number(v, &present, value);
+		put_kernel_number(v, &present, value);
 	session_row(s, TABLE_KERNEL_METRIC, v, present);
 }
 
@@ -243,14 +243,14 @@ static void send(struct cuda_decoder *d, struct kernel_progress *p, const char *
 	tell_progress(d->s, p);
 }
 
-static void tell(struct cuda_decoder *d, const struct record_kernel *k, uint64_t result, const char *text, size_t size)
+static void send_kernel_progress(struct cuda_decoder *d, const struct record_kernel *k, uint64_t result, const char *text, size_t size)
 {
 	struct kernel_progress p = { .state = record_flags(k->head), .number = (uint32_t)result - 1, .passes = k->passes };
 
 	send(d, &p, text, size);
 }
 
-static int64_t nanoseconds(void)
+static int64_t read_monotonic_ns(void)
 {
 	struct timespec t;
 
@@ -280,7 +280,7 @@ static void note_state(struct cuda_decoder *d, const struct record_kernel *k, ui
 	struct cuda_busy *b = &d->c->busy;
 	unsigned state = record_flags(k->head);
 
-	b->since = nanoseconds();
+	b->since = read_monotonic_ns();
 	b->told = 0;
 	b->waits = state == KERNEL_WAITS;
 	b->copies = state == KERNEL_COPIES;
@@ -323,7 +323,7 @@ void cuda_kernel_watch(struct cuda_decoder *d)
 
 	if ((!b->count && !b->waits && !b->copies) || !patience || d->p->dead)
 		return;
-	p.seconds = (uint32_t)((nanoseconds() - b->since) / 1000000000);
+	p.seconds = (uint32_t)((read_monotonic_ns() - b->since) / 1000000000);
 	if (p.seconds < (b->copies ? COPIES_SLOWLY : patience) || (b->told && p.seconds < b->told + STUCK_AGAIN))
 		return;
 	b->told = p.seconds;
@@ -347,7 +347,7 @@ static void tell_name(struct cuda_decoder *d, const struct record_kernel *k, uin
 
 	note_state(d, k, result, shown);
 	if (record_flags(k->head) == KERNEL_BEGUN)
-		tell(d, k, result, shown, strlen(shown));
+		send_kernel_progress(d, k, result, shown, strlen(shown));
 	free(name);
 	free(linkage);
 }
@@ -400,7 +400,7 @@ int cuda_kernel(struct session *s, struct traced_process *p, const uint8_t *byte
 	}
 	note_state(&d, &k, result, NULL);
 	if (record_flags(k.head) == KERNEL_PASS) {
-		tell(&d, &k, result, NULL, 0);
+		send_kernel_progress(&d, &k, result, NULL, 0);
 		return 0;
 	}
 	if (idmap_put(&d.c->kernels_ended, k.number, result) < 0)
@@ -412,7 +412,7 @@ int cuda_kernel(struct session *s, struct traced_process *p, const uint8_t *byte
 		metric_row(s, result, "gpu__time_duration.sum", "ns", (double)k.duration);
 	if (record_flags(k.head) == KERNEL_FAILED)
 		text_row(s, result, "profiler__error", text, size);
-	tell(&d, &k, result, text, size);
+	send_kernel_progress(&d, &k, result, text, size);
 	s->events++;
 	return 0;
 }

@@ -27,7 +27,7 @@ struct cuda_rows *cuda_rows_of(struct cuda_rows **rows, enum table_id table, uin
 	return *rows;
 }
 
-static int grow(struct cuda_process *c, struct cuda_rows *rows)
+static int grow_cuda_rows(struct cuda_process *c, struct cuda_rows *rows)
 {
 	uint32_t cap = rows->cap ? rows->cap * 4 : FIRST_ROWS;
 	int64_t *grown = realloc(rows->values, (size_t)cap * rows->stride * sizeof(*grown));
@@ -46,7 +46,7 @@ static int64_t *row_at(const struct cuda_rows *rows, uint32_t i)
 }
 
 /* The later one first where both begin at once: it contains the other. */
-static int is_before(const struct cuda_rows *rows, const int64_t *a, const int64_t *b)
+static int is_cuda_row_before(const struct cuda_rows *rows, const int64_t *a, const int64_t *b)
 {
 	return a[1] != b[1] ? a[1] < b[1] : rows->is_span && a[2] > b[2];
 }
@@ -55,7 +55,7 @@ int64_t *cuda_rows_add(struct cuda_decoder *d, struct cuda_rows *rows, int64_t s
 {
 	int64_t *row;
 
-	if (!rows || (rows->count == rows->cap && grow(d->c, rows) < 0)) {
+	if (!rows || (rows->count == rows->cap && grow_cuda_rows(d->c, rows) < 0)) {
 		d->c->unplaced++;
 		return NULL;
 	}
@@ -68,7 +68,7 @@ int64_t *cuda_rows_add(struct cuda_decoder *d, struct cuda_rows *rows, int64_t s
 	row[1] = start;
 	if (rows->is_span)
 		row[2] = end;
-	if (rows->count > 1 && is_before(rows, row, row - rows->stride))
+	if (rows->count > 1 && is_cuda_row_before(rows, row, row - rows->stride))
 		rows->out_of_order = 1;
 	d->c->waiting_rows++;
 	d->s->events++;
@@ -81,7 +81,7 @@ struct sort_key {
 	uint32_t index;
 };
 
-static int by_start(const void *pa, const void *pb)
+static int compare_cuda_starts(const void *pa, const void *pb)
 {
 	const struct sort_key *a = pa, *b = pb;
 
@@ -103,11 +103,11 @@ static struct sort_key *sorted(const struct cuda_rows *rows)
 		keys[i] = (struct sort_key){ row[1], rows->is_span ? row[2] : row[1], i };
 	}
 	if (keys)
-		qsort(keys, rows->count, sizeof(*keys), by_start);
+		qsort(keys, rows->count, sizeof(*keys), compare_cuda_starts);
 	return keys;
 }
 
-static struct lane *add_lane(struct cuda_decoder *d, struct cuda_rows *rows)
+static struct lane *add_cuda_track(struct cuda_decoder *d, struct cuda_rows *rows)
 {
 	if (rows->lane_count == CUDA_MAX_LANES)
 		return NULL;
@@ -126,10 +126,10 @@ static struct lane *lane_for(struct cuda_decoder *d, struct cuda_rows *rows, int
 	for (uint32_t i = 0; i < rows->lane_count; i++)
 		if (rows->lanes[i].last_end <= start)
 			return &rows->lanes[i];
-	return add_lane(d, rows);
+	return add_cuda_track(d, rows);
 }
 
-static void place(struct cuda_decoder *d, struct cuda_rows *rows, const int64_t *row)
+static void place_cuda_row(struct cuda_decoder *d, struct cuda_rows *rows, const int64_t *row)
 {
 	struct lane *lane = lane_for(d, rows, row[1]);
 	int r = lane ? report_append(lane->track, row + 1, (uint32_t)row[0]) : -ENOMEM;
@@ -158,7 +158,7 @@ static void place_all(struct cuda_decoder *d, struct cuda_rows *rows)
 	struct sort_key *keys = sorted(rows);
 
 	for (uint32_t i = 0; i < rows->count; i++)
-		place(d, rows, row_at(rows, keys ? keys[i].index : i));
+		place_cuda_row(d, rows, row_at(rows, keys ? keys[i].index : i));
 	free(keys);
 	d->c->waiting_rows -= rows->count;
 	rows->count = rows->stacks = rows->asked = 0;

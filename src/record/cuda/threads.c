@@ -28,7 +28,7 @@ uint64_t cuda_thread_opened(struct traced_process *p, uint32_t inner_tid)
 	return t->uid;
 }
 
-static void name_thread(const struct traced_process *p, struct cuda_thread *t, uint32_t tid)
+static void name_cuda_thread(const struct traced_process *p, struct cuda_thread *t, uint32_t tid)
 {
 	char file[40], comm[32] = "";
 
@@ -54,7 +54,7 @@ static void identify(struct cuda_decoder *d, struct cuda_thread *t)
 	if (uid == IDMAP_NONE) {
 		uid = ++d->s->next_thread;
 		t->own_row = 1;
-		name_thread(d->p, t, tid);
+		name_cuda_thread(d->p, t, tid);
 		t->priority = session_read_priority(d->s, d->p->info.pid, tid);
 	}
 	t->uid = uid;

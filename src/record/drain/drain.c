@@ -137,7 +137,7 @@ static int tick_is_due(const struct drain *d)
 	return since >= (d->active ? TICK_SHORTEST_NS : IDLE_TICK_NS);
 }
 
-static void decode(struct drain *d)
+static void decode_drain_batch(struct drain *d)
 {
 	/* Taken after the stamps were: every stamp lies between two snapshots. */
 	session_snapshot(&d->session, 0);
@@ -148,7 +148,7 @@ static void decode(struct drain *d)
 
 static void process_batch(struct drain *d)
 {
-	decode(d);
+	decode_drain_batch(d);
 	/* Here, and not once a round: with many busy threads a round may take long. */
 	if (tick_is_due(d))
 		tick(d);
@@ -164,7 +164,7 @@ static void drain_process(struct drain *d, struct traced_process *p)
 	d->bytes += p->reader.bytes - before;
 }
 
-static void grow(struct drain *d, struct traced_process *p)
+static void grow_drained_pool(struct drain *d, struct traced_process *p)
 {
 	struct session *s = &d->session;
 	uint32_t allowed = s->chunks_in_circulation < SESSION_CHUNKS ? SESSION_CHUNKS - s->chunks_in_circulation : 0;
@@ -280,9 +280,9 @@ static void round_over_rings(struct drain *d)
 		unfinished += process_unfinished(s, p);
 		drain_process(d, p);
 		d->more |= p->reader.more;
-		grow(d, p);
+		grow_drained_pool(d, p);
 	}
-	decode(d);
+	decode_drain_batch(d);
 	whole = !d->more;
 	s->whole_rounds += whole;
 	atomic_store(&s->unfinished, unfinished);

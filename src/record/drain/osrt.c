@@ -86,7 +86,7 @@ static struct osrt_process *osrt_of_process(struct traced_process *p)
 	return p->osrt;
 }
 
-static uint64_t name_of(struct session *s, unsigned number)
+static uint64_t intern_osrt_name(struct session *s, unsigned number)
 {
 	static const char *const names[OSRT_NUMBER_COUNT] = {
 #define OSRT_CALL(class, name, result, arguments, file) [OSRT_##name] = #name,
@@ -106,7 +106,8 @@ static uint64_t name_of(struct session *s, unsigned number)
 }
 
 /* The row's track: the one of its nesting, or the next deeper one that is free since its start. */
-static struct osrt_track *track_of(struct session *s, struct traced_process *p, struct traced_thread *t, uint32_t depth, int64_t start)
+static struct osrt_track *find_osrt_track(struct session *s, struct traced_process *p, struct traced_thread *t, uint32_t depth,
+					  int64_t start)
 {
 	struct osrt_track *track;
 
@@ -120,7 +121,7 @@ static struct osrt_track *track_of(struct session *s, struct traced_process *p, 
 	return NULL;
 }
 
-static struct osrt_file *file_of(struct session *s, struct traced_process *p, uint64_t id)
+static struct osrt_file *find_osrt_file(struct session *s, struct traced_process *p, uint64_t id)
 {
 	struct osrt_process *o = osrt_of_process(p);
 	uint64_t index = o ? idmap_get(&o->index, id) : IDMAP_NONE;
@@ -159,7 +160,7 @@ int osrt_call_record(struct session *s, struct traced_process *p, struct traced_
 		return -ENOMEM;
 	v[COLUMN_OSRT_START] = start;
 	v[COLUMN_OSRT_END] = end;
-	v[COLUMN_OSRT_NAME] = (int64_t)name_of(s, record_domain(record.head));
+	v[COLUMN_OSRT_NAME] = (int64_t)intern_osrt_name(s, record_domain(record.head));
 	v[COLUMN_OSRT_RESULT] = record.result;
 	if (flags & OSRT_FLAG_STACK) {
 		v[COLUMN_OSRT_STACK] = (int64_t)call_stack_take(s, p, t, record.time, s->osrt_depth);
@@ -167,12 +168,12 @@ int osrt_call_record(struct session *s, struct traced_process *p, struct traced_
 	}
 	if (flags & OSRT_FLAG_FILE) {
 		memcpy(&used, bytes + sizeof(record), sizeof(used));
-		file = file_of(s, p, used.file);
+		file = find_osrt_file(s, p, used.file);
 		v[COLUMN_OSRT_FILE] = file ? (int64_t)file->id : 0;
 		v[COLUMN_OSRT_BYTES] = used.bytes;
 		present |= file ? BIT(COLUMN_OSRT_FILE) | BIT(COLUMN_OSRT_BYTES) : 0;
 	}
-	track = track_of(s, p, t, record_level(record.head) % MAX_DEPTH, start);
+	track = find_osrt_track(s, p, t, record_level(record.head) % MAX_DEPTH, start);
 	session_event_row(s, t, track ? track->track : NULL, v, present, 1);
 	if (track)
 		track->last_end = end;
@@ -190,10 +191,10 @@ void osrt_open_call(struct session *s, struct traced_process *p, struct traced_t
 
 	if (!o || slot->call > OSRT_NUMBER_COUNT || start < o->tracks[0].last_end || start < t->start || start > end)
 		return;
-	track = track_of(s, p, t, 0, start);
+	track = find_osrt_track(s, p, t, 0, start);
 	v[COLUMN_OSRT_START] = start;
 	v[COLUMN_OSRT_END] = end;
-	v[COLUMN_OSRT_NAME] = (int64_t)name_of(s, slot->call - 1);
+	v[COLUMN_OSRT_NAME] = (int64_t)intern_osrt_name(s, slot->call - 1);
 	v[COLUMN_OSRT_FLAGS] = SLICE_OPEN;
 	s->events++;
 	session_event_row(s, t, track ? track->track : NULL, v,
@@ -219,7 +220,7 @@ static void file_row(struct session *s, const struct traced_process *p, const st
 void osrt_file_record(struct session *s, struct traced_process *p, const struct record_define *define, const uint8_t *path, size_t size,
 		      int64_t time)
 {
-	struct osrt_file *file = file_of(s, p, define->id);
+	struct osrt_file *file = find_osrt_file(s, p, define->id);
 
 	if (!file || file->descriptors < 0)
 		return;

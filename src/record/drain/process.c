@@ -119,7 +119,7 @@ static int64_t text(struct session *s, const char *string)
 	return string[0] ? (int64_t)session_text(s, string) : 0;
 }
 
-static uint32_t process_row(struct session *s, const struct traced_process *p, int64_t end, int64_t *v)
+static uint32_t fill_process_row(struct session *s, const struct traced_process *p, int64_t end, int64_t *v)
 {
 	const struct roster_life *life = roster_by_uid(s, p->uid);
 	int64_t start = life ? life->start : p->info.attached_raw - s->time.start;
@@ -207,7 +207,7 @@ void process_end(struct session *s, struct traced_process *p, int64_t end)
 	cuda_process_end(s, p, end);
 	cuda_kernel_disconnect(s, p);
 	space_end(s, p->uid);
-	session_row(s, TABLE_PROCESS, values, process_row(s, p, end, values));
+	session_row(s, TABLE_PROCESS, values, fill_process_row(s, p, end, values));
 	roster_agent_over(s, p->uid, end);
 	keep_definitions(s, p->definitions);
 	s->chunks_in_circulation -= p->reader.chunk_limit;
@@ -221,7 +221,7 @@ void process_end(struct session *s, struct traced_process *p, int64_t end)
 void process_provisional(struct session *s, struct traced_process *p)
 {
 	int64_t values[TABLE_MAX_COLUMNS];
-	uint32_t present = process_row(s, p, s->now, values);
+	uint32_t present = fill_process_row(s, p, s->now, values);
 
 	report_append_provisional(s->tables[TABLE_PROCESS], values, present);
 	for (uint32_t i = 0; i < p->thread_cap; i++)

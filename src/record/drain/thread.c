@@ -116,7 +116,7 @@ struct traced_thread *thread_open(struct session *s, struct traced_process *p, u
 	return t;
 }
 
-static struct domain_state *find_domain(const struct traced_thread *t, unsigned id)
+static struct domain_state *find_thread_domain(const struct traced_thread *t, unsigned id)
 {
 	uint64_t index;
 
@@ -153,15 +153,15 @@ struct domain_state *thread_domain(struct session *s, struct traced_process *p, 
 
 	if (d && d->id == id)
 		return d;
-	d = find_domain(t, id);
+	d = find_thread_domain(t, id);
 	if (!d)
 		d = add_domain(s, p, t, id);
 	t->last_domain = d;
 	return d;
 }
 
-static void tell(struct session *s, struct traced_process *p, struct traced_thread *t, enum loss_reason reason, uint64_t now,
-		 uint64_t *seen)
+static void report_thread_loss(struct session *s, struct traced_process *p, struct traced_thread *t, enum loss_reason reason, uint64_t now,
+			       uint64_t *seen)
 {
 	/* Counters come from the ring: one that runs backwards is not believed. */
 	if (now > *seen) {
@@ -174,18 +174,19 @@ void thread_tell_losses(struct session *s, struct traced_process *p, struct trac
 {
 	if (info) {
 		p->lost_some |= info->dropped != 0;
-		tell(s, p, t, LOSS_POOL_EMPTY, info->dropped, &t->seen.dropped);
-		tell(s, p, t, LOSS_STACK_CUT, info->stacks_cut, &t->seen.stacks_cut);
-		tell(s, p, t, LOSS_REENTRY, info->refused, &t->seen.refused);
-		tell(s, p, t, LOSS_DETAIL, info->details, &t->seen.details);
-		tell(s, p, t, LOSS_UNMATCHED_POP, info->unmatched, &t->seen.unmatched);
+		report_thread_loss(s, p, t, LOSS_POOL_EMPTY, info->dropped, &t->seen.dropped);
+		report_thread_loss(s, p, t, LOSS_STACK_CUT, info->stacks_cut, &t->seen.stacks_cut);
+		report_thread_loss(s, p, t, LOSS_REENTRY, info->refused, &t->seen.refused);
+		report_thread_loss(s, p, t, LOSS_DETAIL, info->details, &t->seen.details);
+		report_thread_loss(s, p, t, LOSS_UNMATCHED_POP, info->unmatched, &t->seen.unmatched);
 	}
-	tell(s, p, t, LOSS_DAMAGED, t->counts.damaged, &t->seen.damaged);
-	tell(s, p, t, LOSS_PUSH_MISSING, t->counts.push_missing, &t->seen.push_missing);
-	tell(s, p, t, LOSS_UNMATCHED_END, t->counts.unmatched_end, &t->seen.unmatched_end);
+	report_thread_loss(s, p, t, LOSS_DAMAGED, t->counts.damaged, &t->seen.damaged);
+	report_thread_loss(s, p, t, LOSS_PUSH_MISSING, t->counts.push_missing, &t->seen.push_missing);
+	report_thread_loss(s, p, t, LOSS_UNMATCHED_END, t->counts.unmatched_end, &t->seen.unmatched_end);
 }
 
-static uint32_t thread_row(struct session *s, const struct traced_process *p, const struct traced_thread *t, int64_t end, int64_t *values)
+static uint32_t fill_thread_row(struct session *s, const struct traced_process *p, const struct traced_thread *t, int64_t end,
+				int64_t *values)
 {
 	values[COLUMN_THREAD_UID] = (int64_t)t->uid;
 	values[COLUMN_THREAD_PROCESS] = (int64_t)p->uid;
@@ -252,7 +253,7 @@ void thread_close(struct session *s, struct traced_process *p, struct traced_thr
 	if (t->shared)
 		roster_ring_closed(s, t->shared, end, t->name);
 	else
-		session_row(s, TABLE_THREAD, values, thread_row(s, p, t, end, values));
+		session_row(s, TABLE_THREAD, values, fill_thread_row(s, p, t, end, values));
 	window_thread_ended(s->page, ring_owner(p->uid, t->inner_tid));
 	p->threads[t->slot] = NULL;
 	thread_free(t);
@@ -261,7 +262,7 @@ void thread_close(struct session *s, struct traced_process *p, struct traced_thr
 void thread_provisional(struct session *s, struct traced_process *p, struct traced_thread *t)
 {
 	int64_t values[TABLE_MAX_COLUMNS];
-	uint32_t present = thread_row(s, p, t, s->now, values);
+	uint32_t present = fill_thread_row(s, p, t, s->now, values);
 
 	if (s->tables[TABLE_THREAD])
 		report_append_provisional(s->tables[TABLE_THREAD], values, present);

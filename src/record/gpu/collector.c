@@ -104,7 +104,7 @@ void collector_read_timer(struct collector *c, const struct gpu_device *g, const
 		collector_clock(c, g, best_ticks, best_raw, best);
 }
 
-static void describe(struct collector *c, struct gpu_device *g)
+static void describe_gpu_device(struct collector *c, struct gpu_device *g)
 {
 	/* clang-format off */
 	struct gpu_wire_device m = { .head = { .kind = GPU_WIRE_DEVICE, .gpu = g->index }, .memory = INT64_MIN,
@@ -224,7 +224,7 @@ static void window(const struct work *w, int open)
 		switches_window(w->switches, open);
 }
 
-static void fetch(const struct work *w)
+static void fetch_gpu_values(const struct work *w)
 {
 	if (w->counters)
 		counters_fetch(w->counters);
@@ -232,7 +232,7 @@ static void fetch(const struct work *w)
 		switches_fetch(w->switches);
 }
 
-static void run(struct collector *c, const struct work *w)
+static void collect_gpu_values(struct collector *c, const struct work *w)
 {
 	int any = w->counters || w->switches, open = 0;
 
@@ -242,7 +242,7 @@ static void run(struct collector *c, const struct work *w)
 			window(w, open);
 		}
 		if (open)
-			fetch(w);
+			fetch_gpu_values(w);
 	}
 	if (open)
 		window(w, 0);
@@ -259,7 +259,7 @@ _Noreturn void collector_main(struct collector *c)
 				   c->options->context_switches ? ", and GPU context switches are not recorded" : "", why);
 	} else {
 		for (uint32_t i = 0; i < c->gpu_count; i++)
-			describe(c, &c->gpus[i]);
+			describe_gpu_device(c, &c->gpus[i]);
 		if (c->options->metrics_devices)
 			work.counters = counters_open(c);
 		if (c->options->context_switches)
@@ -268,7 +268,7 @@ _Noreturn void collector_main(struct collector *c)
 			nvml_values_start(c);
 	}
 	send_plain(c, GPU_WIRE_READY);
-	run(c, &work);
+	collect_gpu_values(c, &work);
 	send_plain(c, GPU_WIRE_END);
 	_exit(0);
 }

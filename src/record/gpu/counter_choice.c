@@ -25,7 +25,7 @@ void counter_host_free(const struct cupti_pm *pm, void *host)
 	pm->cuptiProfilerHostDeinitialize(&p);
 }
 
-static int make_image(const struct cupti_pm *pm, void *host, struct counter_choice *choice, size_t *ret_passes)
+static int create_config_image(const struct cupti_pm *pm, void *host, struct counter_choice *choice, size_t *ret_passes)
 {
 	struct pm_add_metrics add = PM_PARAMETERS(pm_add_metrics, count);
 	struct pm_image_size size = PM_PARAMETERS(pm_image_size, image_size);
@@ -64,12 +64,12 @@ static int try_list(const struct cupti_pm *pm, const char *chip, const uint8_t *
 
 	if (!host)
 		return r;
-	r = make_image(pm, host, choice, ret_passes);
+	r = create_config_image(pm, host, choice, ret_passes);
 	counter_host_free(pm, host);
 	return r;
 }
 
-static void append(char *list, size_t size, const char *title)
+static void append_metric_title(char *list, size_t size, const char *title)
 {
 	size_t len = strlen(list);
 
@@ -96,9 +96,9 @@ int counter_choose(const struct cupti_pm *pm, const char *chip, const uint8_t *a
 			continue;
 		ret->count--;
 		if (r)
-			append(ret->unknown, sizeof(ret->unknown), set->entries[i].title);
+			append_metric_title(ret->unknown, sizeof(ret->unknown), set->entries[i].title);
 		else
-			append(ret->left_out, sizeof(ret->left_out), set->entries[i].title);
+			append_metric_title(ret->left_out, sizeof(ret->left_out), set->entries[i].title);
 	}
 	if (!ret->count)
 		return -1;

@@ -77,7 +77,7 @@ static void say(char *why, size_t size, const char *format, ...)
 }
 
 /* A result of CUPTI and what to do about it. */
-static void explain(const struct cupti_pm *pm, int result, const char *call, char *why, size_t size)
+static void explain_sampling_result(const struct cupti_pm *pm, int result, const char *call, char *why, size_t size)
 {
 	const char *advice = "";
 
@@ -106,7 +106,7 @@ static int check_device(const struct cupti_pm *pm, int device, char *why, size_t
 	p.api = PM_PROFILER_API;
 	r = pm->cuptiProfilerDeviceSupported(&p);
 	if (r == CUPTI_INSUFFICIENT_PRIVILEGES) {
-		explain(pm, r, "cuptiProfilerDeviceSupported", why, size);
+		explain_sampling_result(pm, r, "cuptiProfilerDeviceSupported", why, size);
 		return -1;
 	}
 	/* Not knowing is no reason not to try. */
@@ -122,7 +122,7 @@ static int check_device(const struct cupti_pm *pm, int device, char *why, size_t
 	return -1;
 }
 
-static int chip_of(const struct cupti_pm *pm, int device, char *ret, size_t size, char *why, size_t why_size)
+static int find_chip_name(const struct cupti_pm *pm, int device, char *ret, size_t size, char *why, size_t why_size)
 {
 	struct pm_chip_name p = PM_PARAMETERS(pm_chip_name, chip);
 	int r;
@@ -130,7 +130,7 @@ static int chip_of(const struct cupti_pm *pm, int device, char *ret, size_t size
 	p.device = (size_t)device;
 	r = pm->cuptiDeviceGetChipName(&p);
 	if (r) {
-		explain(pm, r, "cuptiDeviceGetChipName", why, why_size);
+		explain_sampling_result(pm, r, "cuptiDeviceGetChipName", why, why_size);
 		return -1;
 	}
 	snprintf(ret, size, "%s", p.chip ? p.chip : "");
@@ -153,7 +153,7 @@ static uint8_t *availability_of(const struct cupti_pm *pm, int device)
 	return p.image;
 }
 
-static int choose(struct sampler *s, int device, const char *chip, char *why, size_t size)
+static int select_gpu_counters(struct sampler *s, int device, const char *chip, char *why, size_t size)
 {
 	uint8_t *availability = availability_of(s->pm, device);
 	int r = counter_choose(s->pm, chip, availability, s->set, &s->choice);
@@ -171,7 +171,7 @@ static int choose(struct sampler *s, int device, const char *chip, char *why, si
 }
 
 /* A smaller buffer is better than none: it is memory that cannot be paged out. */
-static int set_config(struct sampler *s, int trigger, uint64_t interval)
+static int set_sampler_config(struct sampler *s, int trigger, uint64_t interval)
 {
 	struct pm_set_config p = PM_PARAMETERS(pm_set_config, append);
 	int r = CUPTI_OUT_OF_MEMORY;
@@ -189,17 +189,17 @@ static int set_config(struct sampler *s, int trigger, uint64_t interval)
 }
 
 /* Intervals in time where the hardware can (not Turing, not GA100), else in clocks of about the rate asked for. */
-static int configure(struct sampler *s)
+static int configure_sampler(struct sampler *s)
 {
 	const struct nvml *n = &s->collector->nvml;
 	unsigned mhz = 1500;
-	int r = set_config(s, PM_TRIGGER_TIME, s->interval);
+	int r = set_sampler_config(s, PM_TRIGGER_TIME, s->interval);
 
 	if (r == 0 || r == CUPTI_INSUFFICIENT_PRIVILEGES)
 		return r;
 	if (n->nvmlDeviceGetMaxClockInfo)
 		n->nvmlDeviceGetMaxClockInfo(s->gpu->nvml, NVML_CLOCK_SM, &mhz);
-	return set_config(s, PM_TRIGGER_CLOCKS, s->interval * mhz / 1000);
+	return set_sampler_config(s, PM_TRIGGER_CLOCKS, s->interval * mhz / 1000);
 }
 
 /* Empties the image; what the hardware is still writing comes with the next decoding. */
@@ -217,7 +217,7 @@ static int empty_image(struct sampler *s)
 
 /* Asking for the size of another image makes CUPTI refuse the one there was: a new one takes its place. Without memory for it, it is
  * asked for the old size again. */
-static int make_image(struct sampler *s, uint32_t room)
+static int create_counter_image(struct sampler *s, uint32_t room)
 {
 	struct pm_counters_size size = PM_PARAMETERS(pm_counters_size, counters_size);
 	uint8_t *counters;
@@ -232,7 +232,7 @@ static int make_image(struct sampler *s, uint32_t room)
 		return r;
 	counters = calloc(1, size.counters_size);
 	if (!counters)
-		return s->counters && room != s->room ? make_image(s, s->room) : CUPTI_OUT_OF_MEMORY;
+		return s->counters && room != s->room ? create_counter_image(s, s->room) : CUPTI_OUT_OF_MEMORY;
 	free(s->counters);
 	s->counters = counters;
 	s->counters_size = size.counters_size;
@@ -244,11 +244,11 @@ static int make_first_image(struct sampler *s)
 {
 	uint64_t samples = (uint64_t)s->collector->options->metrics_hz / SAMPLES_PER_SECOND_SHARE;
 
-	return make_image(s, samples < SAMPLES_LEAST ? SAMPLES_LEAST : samples > SAMPLES_MOST ? SAMPLES_MOST : (uint32_t)samples);
+	return create_counter_image(s, samples < SAMPLES_LEAST ? SAMPLES_LEAST : samples > SAMPLES_MOST ? SAMPLES_MOST : (uint32_t)samples);
 }
 
 /* Room in the image for all samples of the time since they were last decoded. */
-static int make_room(struct sampler *s, int64_t now)
+static int make_image_room(struct sampler *s, int64_t now)
 {
 	uint64_t expected = (uint64_t)(now - s->last_fetch) / s->interval;
 	uint32_t room = s->room;
@@ -257,11 +257,11 @@ static int make_room(struct sampler *s, int64_t now)
 	while (room < expected && room < SAMPLES_MOST)
 		room = room < SAMPLES_MOST / 2 ? room * 2 : SAMPLES_MOST;
 	if (room != s->room)
-		return make_image(s, room);
+		return create_counter_image(s, room);
 	return s->room - s->taken < expected ? empty_image(s) : 0;
 }
 
-static int enable(struct sampler *s, int device, char *why, size_t size)
+static int enable_sampler(struct sampler *s, int device, char *why, size_t size)
 {
 	struct pm_enable p = PM_PARAMETERS(pm_enable, sampler);
 	struct pm_command disable = PM_PARAMETERS(pm_command, sampler);
@@ -273,7 +273,7 @@ static int enable(struct sampler *s, int device, char *why, size_t size)
 	s->object = disable.sampler = p.sampler;
 	if (r == 0) {
 		call = "cuptiPmSamplingSetConfig";
-		r = configure(s);
+		r = configure_sampler(s);
 	}
 	if (r == 0) {
 		call = "cuptiPmSamplingGetCounterDataSize";
@@ -281,7 +281,7 @@ static int enable(struct sampler *s, int device, char *why, size_t size)
 	}
 	if (r == 0)
 		return 0;
-	explain(s->pm, r, call, why, size);
+	explain_sampling_result(s->pm, r, call, why, size);
 	if (s->object)
 		s->pm->cuptiPmSamplingDisable(&disable);
 	s->object = NULL;
@@ -322,7 +322,7 @@ static void tell_chip(struct sampler *s, const char *chip)
 	collector_send(s->collector, &m, sizeof(m));
 }
 
-static void tell_missing(struct sampler *s)
+static void report_missing_counters(struct sampler *s)
 {
 	const struct counter_choice *c = &s->choice;
 
@@ -345,7 +345,7 @@ static int open_sampler(struct counters *all, struct sampler *s, const struct gp
 	*s = (struct sampler){ .collector = all->collector, .pm = &all->pm, .gpu = gpu, .set = &all->set, .timer = { .fd = -1 },
 			       .interval = (uint64_t)(1000000000 / all->collector->options->metrics_hz) };
 	/* clang-format on */
-	if (check_device(s->pm, device, why, size) < 0 || chip_of(s->pm, device, chip, chip_size, why, size) < 0)
+	if (check_device(s->pm, device, why, size) < 0 || find_chip_name(s->pm, device, chip, chip_size, why, size) < 0)
 		return -1;
 	if (!all->set.count && metric_set_find(&all->set, all->collector->options->metrics_set, chip, &err) < 0) {
 		say(why, size, "%s", err.text);
@@ -355,7 +355,7 @@ static int open_sampler(struct counters *all, struct sampler *s, const struct gp
 		say(why, size, "the set '%s' is not for the chip %s", all->set.name, chip);
 		return -1;
 	}
-	if (choose(s, device, chip, why, size) < 0 || enable(s, device, why, size) < 0)
+	if (select_gpu_counters(s, device, chip, why, size) < 0 || enable_sampler(s, device, why, size) < 0)
 		return -1;
 	if (nvidia_timer_open(&s->timer, gpu->pci.domain, gpu->pci.bus, gpu->pci.device) < 0)
 		s->timer.fd = -1;
@@ -377,7 +377,7 @@ static int load_libraries(struct counters *all, char *why, size_t size)
 	r = all->pm.cuptiProfilerInitialize(&p);
 	if (r == 0)
 		return 0;
-	explain(&all->pm, r, "cuptiProfilerInitialize", why, size);
+	explain_sampling_result(&all->pm, r, "cuptiProfilerInitialize", why, size);
 	return -1;
 }
 
@@ -394,7 +394,7 @@ static const struct gpu_device *gpu_at(const struct collector *c, const char *bu
 }
 
 /* `list` is what --gpu-metrics-devices was given. */
-static int is_wanted(const char *list, uint32_t index)
+static int is_wanted_gpu(const char *list, uint32_t index)
 {
 	char *end;
 
@@ -425,7 +425,7 @@ static void add_sampler(struct counters *all, const struct gpu_device *gpu, int 
 	if (open_sampler(all, s, gpu, device, chip, sizeof(chip), why, sizeof(why)) == 0) {
 		all->count++;
 		tell_chip(s, chip);
-		tell_missing(s);
+		report_missing_counters(s);
 		describe_metrics(s);
 		return;
 	}
@@ -446,7 +446,7 @@ static int each_device(struct counters *all, void (*visit)(struct counters *all,
 		count = 0;
 	for (int i = 0; i < count && found < COLLECTOR_MAX_GPUS; i++) {
 		gpu = all->driver.cuDeviceGetPCIBusId(bus, sizeof(bus), i) ? NULL : gpu_at(all->collector, bus);
-		if (!gpu || !is_wanted(all->collector->options->metrics_devices, gpu->index))
+		if (!gpu || !is_wanted_gpu(all->collector->options->metrics_devices, gpu->index))
 			continue;
 		visit(all, gpu, i);
 		found++;
@@ -454,7 +454,7 @@ static int each_device(struct counters *all, void (*visit)(struct counters *all,
 	return found;
 }
 
-static void release(struct counters *all)
+static void release_counters(struct counters *all)
 {
 	free(all->message);
 	free(all);
@@ -482,7 +482,7 @@ struct counters *counters_open(struct collector *c)
 	}
 	if (all->count)
 		return all;
-	release(all);
+	release_counters(all);
 	return NULL;
 }
 
@@ -591,7 +591,7 @@ static void take_samples(struct counters *all, struct sampler *s, int64_t before
 	flush(all, s);
 }
 
-static void start(struct sampler *s)
+static void start_sampler(struct sampler *s)
 {
 	struct pm_command p = PM_PARAMETERS(pm_command, sampler);
 	int r;
@@ -609,7 +609,7 @@ static void start(struct sampler *s)
 	s->failed |= r;
 }
 
-static void stop(struct sampler *s)
+static void stop_sampler(struct sampler *s)
 {
 	struct pm_command p = PM_PARAMETERS(pm_command, sampler);
 
@@ -628,7 +628,7 @@ static void note_pause(struct sampler *s, int64_t now)
 static int decode_into_image(struct sampler *s, struct pm_decode *p)
 {
 	int64_t now = collector_raw();
-	int r = make_room(s, now);
+	int r = make_image_room(s, now);
 
 	note_pause(s, now);
 	p->sampler = s->object;
@@ -638,7 +638,7 @@ static int decode_into_image(struct sampler *s, struct pm_decode *p)
 }
 
 /* Returns CUPTI's reason to stop, or -1. `overflow`: the hardware's buffer was full, nothing more comes into it. */
-static int decode(struct counters *all, struct sampler *s, int *overflow)
+static int decode_gpu_samples(struct counters *all, struct sampler *s, int *overflow)
 {
 	struct pm_decode p = PM_PARAMETERS(pm_decode, overflow);
 	int64_t before = collector_raw();
@@ -666,7 +666,7 @@ static int decode_all(struct counters *all, struct sampler *s)
 
 	if (s->timer.fd >= 0)
 		read_timer(s);
-	while (decode(all, s, &overflow) == PM_STOP_IMAGE_FULL)
+	while (decode_gpu_samples(all, s, &overflow) == PM_STOP_IMAGE_FULL)
 		s->image_overflows++;
 	return overflow;
 }
@@ -688,7 +688,7 @@ static void tell_overflows(struct sampler *s)
 	s->longest_pause = 0;
 }
 
-static void fetch(struct counters *all, struct sampler *s)
+static void fetch_gpu_samples(struct counters *all, struct sampler *s)
 {
 	uint64_t last = s->last_end;
 
@@ -696,9 +696,9 @@ static void fetch(struct counters *all, struct sampler *s)
 		return;
 	s->overflows++;
 	/* Begins anew; what is missing in between shows by the times. */
-	stop(s);
+	stop_sampler(s);
 	last = s->last_end ? s->last_end : last;
-	start(s);
+	start_sampler(s);
 	s->last_end = last;
 }
 
@@ -706,7 +706,7 @@ void counters_fetch(struct counters *counters)
 {
 	for (uint32_t i = 0; i < counters->count; i++)
 		if (counters->samplers[i].running && !counters->samplers[i].failed)
-			fetch(counters, &counters->samplers[i]);
+			fetch_gpu_samples(counters, &counters->samplers[i]);
 	collector_ring(counters->collector);
 }
 
@@ -717,9 +717,9 @@ void counters_window(struct counters *counters, int open)
 	for (uint32_t i = 0; i < counters->count; i++) {
 		s = &counters->samplers[i];
 		if (open && !s->failed) {
-			start(s);
+			start_sampler(s);
 		} else if (!open && s->running) {
-			stop(s);
+			stop_sampler(s);
 			decode_all(counters, s);
 			tell_overflows(s);
 		}
@@ -751,5 +751,5 @@ void counters_list(struct collector *c, int fd)
 	for (uint32_t i = 0; i < c->gpu_count; i++)
 		if (!all->listed[i])
 			dprintf(fd, "    %u: %s (%s): cannot be sampled: %s\n", c->gpus[i].index, c->gpus[i].name, c->gpus[i].bus, why);
-	release(all);
+	release_counters(all);
 }

@@ -50,7 +50,7 @@ static void steer(struct gpu_clock *c, const struct gpu_reading *r)
 }
 
 /* How wrong times are for certain, by this reading: what is beyond its bracket. */
-static void compare(struct gpu_clock *c, const struct gpu_reading *r)
+static void compare_gpu_reading(struct gpu_clock *c, const struct gpu_reading *r)
 {
 	int64_t distance = convert(c, r->ticks) - r->raw;
 
@@ -59,7 +59,7 @@ static void compare(struct gpu_clock *c, const struct gpu_reading *r)
 		c->wrong = distance;
 }
 
-static void keep(struct gpu_clock *c, const struct gpu_reading *r)
+static void keep_gpu_reading(struct gpu_clock *c, const struct gpu_reading *r)
 {
 	if (r->error > c->widest)
 		c->widest = r->error;
@@ -71,24 +71,24 @@ int64_t gpu_clock_error(const struct gpu_clock *c)
 	return c->wrong + c->widest;
 }
 
-static void begin(struct gpu_clock *c, const struct gpu_reading *r)
+static void begin_gpu_clock(struct gpu_clock *c, const struct gpu_reading *r)
 {
 	/* clang-format off */
 	*c = (struct gpu_clock){ .started = 1, .base_ticks = r->ticks, .base_raw = r->raw, .rate = 1, .true_rate = 1,
 				 .last_ticks = r->ticks, .window_end = r->raw + WINDOW_NS };
 	/* clang-format on */
 	c->best.error = INT64_MAX;
-	keep(c, r);
+	keep_gpu_reading(c, r);
 }
 
 int gpu_clock_add(struct gpu_clock *c, const struct gpu_reading *reading, struct gpu_reading *ret)
 {
 	if (!c->started) {
-		begin(c, reading);
+		begin_gpu_clock(c, reading);
 		*ret = *reading;
 		return 1;
 	}
-	compare(c, reading);
+	compare_gpu_reading(c, reading);
 	if (reading->raw < c->window_end || c->best.error == INT64_MAX) {
 		if (reading->error <= c->best.error)
 			c->best = *reading;
@@ -96,7 +96,7 @@ int gpu_clock_add(struct gpu_clock *c, const struct gpu_reading *reading, struct
 	}
 	*ret = c->best;
 	measure_rate(c, ret);
-	keep(c, ret);
+	keep_gpu_reading(c, ret);
 	steer(c, ret);
 	c->best = *reading;
 	c->window_end = reading->raw + WINDOW_NS;

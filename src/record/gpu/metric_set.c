@@ -18,7 +18,7 @@
 #define MAX_FOLDERS 16
 #define MAX_NAMES 256
 
-static void find_unit(struct metric_entry *e)
+static void find_set_unit(struct metric_entry *e)
 {
 	size_t len = strlen(e->title);
 	const char *open = strrchr(e->title, '['), *word;
@@ -35,7 +35,7 @@ static int is_metric(const char *name)
 	return *name && name[strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.")] == '\0';
 }
 
-static const char *add_metric(struct metric_set *set, char *name, const char *title)
+static const char *add_set_metric(struct metric_set *set, char *name, const char *title)
 {
 	struct metric_entry *e = &set->entries[set->count];
 	char *slash = strchr(name, '/'), *end;
@@ -56,12 +56,12 @@ static const char *add_metric(struct metric_set *set, char *name, const char *ti
 		return "a metric needs a title of at most 127 characters";
 	snprintf(e->metric, sizeof(e->metric), "%s", name);
 	snprintf(e->title, sizeof(e->title), "%s", title);
-	find_unit(e);
+	find_set_unit(e);
 	set->count++;
 	return NULL;
 }
 
-static const char *read_line(struct metric_set *set, char *line)
+static const char *read_metric_set_line(struct metric_set *set, char *line)
 {
 	char *text = trim(line), *equals, *value;
 
@@ -78,11 +78,11 @@ static const char *read_line(struct metric_set *set, char *line)
 	else if (strcmp(text, "about") == 0)
 		snprintf(set->about, sizeof(set->about), "%s", value);
 	else
-		return add_metric(set, text, value);
+		return add_set_metric(set, text, value);
 	return NULL;
 }
 
-static void name_of(struct metric_set *set, const char *path)
+static void name_metric_set(struct metric_set *set, const char *path)
 {
 	const char *name = path_name(path);
 	size_t len = strlen(name);
@@ -102,10 +102,10 @@ int metric_set_read(struct metric_set *ret, const char *path, struct error *err)
 	memset(ret, 0, sizeof(*ret));
 	if (!f)
 		return error_set_errno(err, errno, "cannot read the metric set %s", path);
-	name_of(ret, path);
+	name_metric_set(ret, path);
 	while (!problem && fgets(line, sizeof(line), f)) {
 		number++;
-		problem = strchr(line, '\n') || feof(f) ? read_line(ret, line) : "the line is too long";
+		problem = strchr(line, '\n') || feof(f) ? read_metric_set_line(ret, line) : "the line is too long";
 	}
 	fclose(f);
 	if (problem)
@@ -170,14 +170,14 @@ struct names {
 };
 
 /* By name, "general" first. */
-static int compare_names(const void *a, const void *b)
+static int compare_set_names(const void *a, const void *b)
 {
 	int first = strcmp(a, "general") == 0, second = strcmp(b, "general") == 0;
 
 	return first != second ? second - first : strcmp(a, b);
 }
 
-static void add_name(struct names *n, const char *file)
+static void add_set_name(struct names *n, const char *file)
 {
 	size_t len = strlen(file);
 
@@ -199,11 +199,11 @@ static void list_names(const struct folders *f, struct names *n)
 	for (size_t i = 0; i < f->count; i++) {
 		d = opendir(f->names[i]);
 		while (d && (entry = readdir(d)))
-			add_name(n, entry->d_name);
+			add_set_name(n, entry->d_name);
 		if (d)
 			closedir(d);
 	}
-	qsort(n->list, n->count, sizeof(n->list[0]), compare_names);
+	qsort(n->list, n->count, sizeof(n->list[0]), compare_set_names);
 }
 
 static int read_named(struct metric_set *ret, const struct folders *f, const char *name, struct error *err)

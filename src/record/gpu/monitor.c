@@ -149,7 +149,7 @@ static struct monitor_metric *metric_at(struct gpu_monitor *m, uint32_t number)
 }
 
 /* uid of a process of the session, 0 for others. */
-static uint64_t process_of(struct session *s, uint32_t pid)
+static uint64_t find_gpu_process(struct session *s, uint32_t pid)
 {
 	struct roster_life *life;
 	uint64_t uid = 0;
@@ -175,7 +175,7 @@ static void make_track(struct gpu_monitor *m, struct monitor_metric *metric, con
 /* Somebody else's process is looked for again with each value: there are few of either. */
 static void find_process(struct gpu_monitor *m, struct monitor_metric *metric)
 {
-	uint64_t process = process_of(m->session, metric->waiting->pid);
+	uint64_t process = find_gpu_process(m->session, metric->waiting->pid);
 
 	if (!process)
 		return;
@@ -184,7 +184,7 @@ static void find_process(struct gpu_monitor *m, struct monitor_metric *metric)
 	metric->waiting = NULL;
 }
 
-static int take_metric(struct gpu_monitor *m, struct gpu_wire_metric *d, size_t size)
+static int take_gpu_metric(struct gpu_monitor *m, struct gpu_wire_metric *d, size_t size)
 {
 	struct monitor_gpu *g = gpu_by_index(m, d->head.gpu);
 	struct monitor_metric *metric;
@@ -296,7 +296,7 @@ static int take_samples(struct gpu_monitor *m, const struct gpu_wire_samples *d,
 	return 0;
 }
 
-static void domain_row(struct gpu_monitor *m, const struct monitor_gpu *g)
+static void write_gpu_domain(struct gpu_monitor *m, const struct monitor_gpu *g)
 {
 	struct session *s = m->session;
 	int64_t v[TABLE_MAX_COLUMNS];
@@ -317,7 +317,7 @@ static int take_clock(struct gpu_monitor *m, const struct gpu_wire_clock *d, siz
 	if (size != sizeof(*d) || !g || d->error < 0 || d->error > 1000000000)
 		return -1;
 	if (!g->clock.started)
-		domain_row(m, g);
+		write_gpu_domain(m, g);
 	if (!gpu_clock_add(&g->clock, &reading, &kept))
 		return 0;
 	v[COLUMN_CLOCK_DOMAIN] = CLOCK_DOMAIN_FIRST + (int64_t)g->uid;
@@ -329,7 +329,7 @@ static int take_clock(struct gpu_monitor *m, const struct gpu_wire_clock *d, siz
 	return 0;
 }
 
-static int take_text(struct gpu_monitor *m, struct gpu_wire_text *d, size_t size)
+static int take_gpu_text(struct gpu_monitor *m, struct gpu_wire_text *d, size_t size)
 {
 	if (size != sizeof(*d))
 		return -1;
@@ -381,7 +381,7 @@ static int take_lost(struct gpu_monitor *m, const struct gpu_wire_lost *d, size_
 	return 0;
 }
 
-static int take(struct gpu_monitor *m, size_t size)
+static int take_gpu_message(struct gpu_monitor *m, size_t size)
 {
 	void *message = m->buffer;
 	const struct gpu_wire_head *head = message;
@@ -390,20 +390,20 @@ static int take(struct gpu_monitor *m, size_t size)
 		return -1;
 	switch (head->kind) {
 	case GPU_WIRE_DEVICE: return take_device(m, message, size);
-	case GPU_WIRE_METRIC: return take_metric(m, message, size);
+	case GPU_WIRE_METRIC: return take_gpu_metric(m, message, size);
 	case GPU_WIRE_VALUES: return take_values(m, message, size);
 	case GPU_WIRE_SAMPLES: return take_samples(m, message, size);
 	case GPU_WIRE_CLOCK: return take_clock(m, message, size);
 	case GPU_WIRE_SWITCHES: return take_switches(m, message, size);
 	case GPU_WIRE_LOST: return take_lost(m, message, size);
-	case GPU_WIRE_DIAGNOSTIC: return take_text(m, message, size);
+	case GPU_WIRE_DIAGNOSTIC: return take_gpu_text(m, message, size);
 	case GPU_WIRE_READY: m->ready = 1; return 0;
 	case GPU_WIRE_END: m->ended = 1; return 0;
 	}
 	return -1;
 }
 
-static void give_up(struct gpu_monitor *m)
+static void abandon_gpu_monitor(struct gpu_monitor *m)
 {
 	close(m->fd);
 	m->fd = -1;
@@ -441,10 +441,10 @@ static ssize_t take_one(struct gpu_monitor *m)
 	if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
 		return 0;
 	if (n <= 0) {
-		give_up(m);
+		abandon_gpu_monitor(m);
 		return -1;
 	}
-	if (take(m, (size_t)n) < 0)
+	if (take_gpu_message(m, (size_t)n) < 0)
 		m->damaged++;
 	return n;
 }
@@ -520,7 +520,7 @@ void gpu_monitor_finish(struct gpu_monitor *m)
 			say(m, m->session, DIAGNOSTIC_WARNING,
 			    "The process that reads the GPUs did not end in time: its last values are missing.");
 		m->ended = 1;
-		give_up(m);
+		abandon_gpu_monitor(m);
 	}
 	if (m->pid)
 		kill(m->pid, SIGKILL);
@@ -565,7 +565,7 @@ int gpu_monitor_attach(struct gpu_monitor *m, struct session *s, int fd, pid_t p
 }
 
 /* Returns in the parent alone. */
-static int start(struct gpu_monitor *m, struct session *s, struct collector *c)
+static int fork_gpu_monitor(struct gpu_monitor *m, struct session *s, struct collector *c)
 {
 	int pair[2], size = SOCKET_BYTES;
 	pid_t pid;
@@ -603,7 +603,7 @@ void gpu_monitor_begin(struct gpu_monitor *m, struct session *s, const struct gp
 		c->doorbell = doorbell;
 		atomic_store(&c->nvml_hz, (uint32_t)options->nvml_hz);
 	}
-	if (!c || start(m, s, c) < 0)
+	if (!c || fork_gpu_monitor(m, s, c) < 0)
 		say(m, s, DIAGNOSTIC_WARNING, "The state of GPUs is not recorded: no process could be started.");
 	free(c);
 }

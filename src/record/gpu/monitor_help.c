@@ -31,7 +31,7 @@ static _Noreturn void list_devices(int fd, const char *set)
 	_exit(0);
 }
 
-static void read_all(int fd, struct buf *b)
+static void read_help_text(int fd, struct buf *b)
 {
 	char piece[4096];
 	ssize_t n;
@@ -54,7 +54,7 @@ static void append_devices(struct buf *b, const char *set)
 		list_devices(pair[1], set);
 	}
 	close(pair[1]);
-	read_all(pair[0], b);
+	read_help_text(pair[0], b);
 	close(pair[0]);
 	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
 		;
@@ -62,7 +62,7 @@ static void append_devices(struct buf *b, const char *set)
 		buf_printf(b, "    (a library of the driver ended it with signal %d)\n", WTERMSIG(status));
 }
 
-static char *finish(struct buf *b)
+static char *finish_help_text(struct buf *b)
 {
 	char *text = strdup(buf_cstr(b));
 
@@ -77,7 +77,7 @@ char *gpu_monitor_devices_help(const char *set)
 	buf_puts(&b, "GPUs, for --gpu-metrics-devices:\n");
 	append_devices(&b, set);
 	buf_puts(&b, "    all: all of them\n    cuda-visible: those in CUDA_VISIBLE_DEVICES\n    none: no GPU\n");
-	return finish(&b);
+	return finish_help_text(&b);
 }
 
 static void append_set(void *context, const struct metric_set *set)
@@ -98,5 +98,5 @@ char *gpu_monitor_sets_help(void)
 	if (!metric_set_each(append_set, &b))
 		buf_puts(&b, "    none was found; SONDE_METRICS_PATH names folders with files NAME.set\n");
 	buf_puts(&b, "    file:PATH: the set in this file\n");
-	return finish(&b);
+	return finish_help_text(&b);
 }

@@ -257,8 +257,8 @@ struct batch {
 	struct gpu_wire_value values[MAX_VALUES + MAX_PROCESSES];
 };
 
-static uint32_t describe(struct gpu_values *v, const char *name, const char *metric, const char *unit, uint32_t id, uint32_t pid,
-			 uint32_t hz)
+static uint32_t describe_nvml_counter(struct gpu_values *v, const char *name, const char *metric, const char *unit, uint32_t id,
+				      uint32_t pid, uint32_t hz)
 {
 	struct gpu_wire_metric m = { .head = { .gpu = v->gpu->index }, .source = GPU_SOURCE_NVML, .id = id, .pid = pid, .hz = hz };
 
@@ -268,7 +268,7 @@ static uint32_t describe(struct gpu_values *v, const char *name, const char *met
 	return collector_metric(v->collector, &m);
 }
 
-static void put(struct batch *b, uint32_t metric, int64_t raw, int64_t value)
+static void put_nvml_value(struct batch *b, uint32_t metric, int64_t raw, int64_t value)
 {
 	b->values[b->head.count++] = (struct gpu_wire_value){ .metric = metric, .raw = raw, .value = value };
 }
@@ -287,8 +287,8 @@ static void read_value(struct gpu_values *v, struct batch *b, uint32_t i, uint32
 	if (result != NVML_OK)
 		return;
 	if (!v->metrics[i])
-		v->metrics[i] = 1 + describe(v, values[i].name, values[i].metric, values[i].unit, i, 0, hz);
-	put(b, v->metrics[i] - 1, before + (after - before) / 2, number);
+		v->metrics[i] = 1 + describe_nvml_counter(v, values[i].name, values[i].metric, values[i].unit, i, 0, hz);
+	put_nvml_value(b, v->metrics[i] - 1, before + (after - before) / 2, number);
 }
 
 static int list_processes(const struct nvml *n, const struct gpu_device *g, struct nvml_process *list, unsigned *count)
@@ -310,7 +310,7 @@ static struct tracked_process *track(struct gpu_values *v, uint32_t pid, uint32_
 	if (!LIST_ROOM(v->processes, v->process_count))
 		return NULL;
 	v->processes[v->process_count].pid = pid;
-	v->processes[v->process_count].metric = describe(v, "Process Memory", "process.memory", "B", VALUE_COUNT, pid, hz);
+	v->processes[v->process_count].metric = describe_nvml_counter(v, "Process Memory", "process.memory", "B", VALUE_COUNT, pid, hz);
 	return &v->processes[v->process_count++];
 }
 
@@ -327,7 +327,7 @@ static void read_processes(struct gpu_values *v, struct batch *b, uint32_t hz)
 	for (unsigned i = 0; i < count; i++) {
 		p = v->list[i].memory == UINT64_MAX ? NULL : track(v, v->list[i].pid, hz);
 		if (p && b->head.count < MAX_VALUES + MAX_PROCESSES)
-			put(b, p->metric, raw, (int64_t)v->list[i].memory);
+			put_nvml_value(b, p->metric, raw, (int64_t)v->list[i].memory);
 	}
 }
 

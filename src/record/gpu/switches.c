@@ -26,7 +26,7 @@ struct switches {
 };
 
 /* One line for all GPUs where none tells, and one for each that does not where others do. */
-static void open_all(struct switches *s)
+static void open_gpu_switches(struct switches *s)
 {
 	struct collector *c = s->collector;
 	char why[COLLECTOR_MAX_GPUS][160];
@@ -58,7 +58,7 @@ struct switches *switches_open(struct collector *c)
 	s->collector = c;
 	s->message = calloc(1, sizeof(*s->message) + AT_ONCE * sizeof(s->message->switches[0]));
 	if (s->message)
-		open_all(s);
+		open_gpu_switches(s);
 	if (s->message && s->count)
 		return s;
 	free(s->message);
@@ -88,14 +88,14 @@ static void send_lost(struct switches *s, const struct source *source, uint64_t 
 	collector_send(s->collector, &m, sizeof(m));
 }
 
-static void fail(struct switches *s, struct source *source, int result)
+static void fail_gpu_switches(struct switches *s, struct source *source, int result)
 {
 	source->failed = 1;
 	collector_diagnose(s->collector, DIAGNOSTIC_WARNING, "Context switches of GPU %u end here: %s.", source->gpu->index,
 			   strerror(-result));
 }
 
-static void fetch(struct switches *s, struct source *source)
+static void fetch_gpu_switches(struct switches *s, struct source *source)
 {
 	uint64_t lost = 0;
 	int found = 0;
@@ -111,14 +111,14 @@ static void fetch(struct switches *s, struct source *source)
 	if (lost)
 		send_lost(s, source, lost);
 	if (found < 0)
-		fail(s, source, found);
+		fail_gpu_switches(s, source, found);
 }
 
 void switches_fetch(struct switches *s)
 {
 	for (uint32_t i = 0; i < s->count; i++)
 		if (!s->sources[i].failed)
-			fetch(s, &s->sources[i]);
+			fetch_gpu_switches(s, &s->sources[i]);
 	collector_ring(s->collector);
 }
 
@@ -132,11 +132,11 @@ void switches_window(struct switches *s, int open)
 		if (source->failed)
 			continue;
 		/* The driver writes down late what the hardware has logged: what came before this moment belongs to what was before. */
-		fetch(s, source);
+		fetch_gpu_switches(s, source);
 		result = nvidia_switches_enable(&source->log, open);
 		if (result < 0)
-			fail(s, source, result);
+			fail_gpu_switches(s, source, result);
 		else
-			fetch(s, source);
+			fetch_gpu_switches(s, source);
 	}
 }

@@ -145,12 +145,12 @@ struct definition {
 	size_t size;
 };
 
-static int64_t text_of(const struct definition *d)
+static int64_t find_definition_text(const struct definition *d)
 {
 	return (int64_t)report_string(d->s->writer, d->text, d->size);
 }
 
-static void domain_row(const struct definition *d, int kind)
+static void write_nvtx_domain(const struct definition *d, int kind)
 {
 	int64_t v[TABLE_MAX_COLUMNS];
 	uint32_t present = BITS_TO(COLUMN_NVTX_DOMAIN_KIND);
@@ -158,7 +158,7 @@ static void domain_row(const struct definition *d, int kind)
 	v[COLUMN_NVTX_DOMAIN_UID] = (int64_t)definitions_domain(d->s, d->p->definitions, d->id);
 	v[COLUMN_NVTX_DOMAIN_PROCESS] = (int64_t)d->p->uid;
 	v[COLUMN_NVTX_DOMAIN_ID] = (int64_t)d->id;
-	v[COLUMN_NVTX_DOMAIN_NAME] = kind == 1 ? text_of(d) : 0;
+	v[COLUMN_NVTX_DOMAIN_NAME] = kind == 1 ? find_definition_text(d) : 0;
 	v[COLUMN_NVTX_DOMAIN_TIME] = d->time;
 	v[COLUMN_NVTX_DOMAIN_THREAD] = (int64_t)d->t->uid;
 	v[COLUMN_NVTX_DOMAIN_KIND] = kind;
@@ -176,7 +176,7 @@ static void category_row(const struct definition *d)
 	v[COLUMN_NVTX_CATEGORY_PROCESS] = (int64_t)d->p->uid;
 	v[COLUMN_NVTX_CATEGORY_DOMAIN] = (int64_t)d->domain;
 	v[COLUMN_NVTX_CATEGORY_CATEGORY] = (int64_t)d->id;
-	v[COLUMN_NVTX_CATEGORY_NAME] = text_of(d);
+	v[COLUMN_NVTX_CATEGORY_NAME] = find_definition_text(d);
 	v[COLUMN_NVTX_CATEGORY_TIME] = d->time;
 	v[COLUMN_NVTX_CATEGORY_THREAD] = (int64_t)d->t->uid;
 	session_row(d->s, TABLE_NVTX_CATEGORY, v, BITS_TO(COLUMN_NVTX_CATEGORY_THREAD));
@@ -198,7 +198,7 @@ static void thread_name_row(const struct definition *d)
 	v[COLUMN_THREAD_NAME_TIME] = d->time;
 	v[COLUMN_THREAD_NAME_PROCESS] = (int64_t)d->p->uid;
 	v[COLUMN_THREAD_NAME_TID] = outer_tid_of(d->p, d->id);
-	v[COLUMN_THREAD_NAME_NAME] = text_of(d);
+	v[COLUMN_THREAD_NAME_NAME] = find_definition_text(d);
 	session_row(d->s, TABLE_THREAD_NAME, v, BITS_TO(COLUMN_THREAD_NAME_NAME));
 }
 
@@ -221,7 +221,7 @@ static int resource_row(struct definition *d, int kind)
 	v[COLUMN_NVTX_RESOURCE_DOMAIN] = (int64_t)d->domain;
 	v[COLUMN_NVTX_RESOURCE_IDENTIFIER_TYPE] = (int64_t)(d->extra >> 32);
 	v[COLUMN_NVTX_RESOURCE_IDENTIFIER] = (int64_t)resource.identifier;
-	v[COLUMN_NVTX_RESOURCE_NAME] = kind == 1 ? text_of(d) : 0;
+	v[COLUMN_NVTX_RESOURCE_NAME] = kind == 1 ? find_definition_text(d) : 0;
 	v[COLUMN_NVTX_RESOURCE_TIME] = d->time;
 	v[COLUMN_NVTX_RESOURCE_KIND] = kind;
 	session_row(d->s, TABLE_NVTX_RESOURCE, v, present);
@@ -236,7 +236,7 @@ static void scope_row(const struct definition *d)
 	v[COLUMN_NVTX_SCOPE_DOMAIN] = (int64_t)d->domain;
 	v[COLUMN_NVTX_SCOPE_ID] = (int64_t)d->id;
 	v[COLUMN_NVTX_SCOPE_PARENT] = (int64_t)d->extra;
-	v[COLUMN_NVTX_SCOPE_PATH] = text_of(d);
+	v[COLUMN_NVTX_SCOPE_PATH] = find_definition_text(d);
 	session_row(d->s, TABLE_NVTX_SCOPE, v, BITS_TO(COLUMN_NVTX_SCOPE_PATH));
 }
 
@@ -272,8 +272,8 @@ int definitions_record(struct session *s, struct traced_process *p, struct trace
 	/* clang-format on */
 
 	switch (record_flags(record->head)) {
-	case DEFINE_DOMAIN: domain_row(&d, 1); return 0;
-	case DEFINE_DOMAIN_END: domain_row(&d, 2); return 0;
+	case DEFINE_DOMAIN: write_nvtx_domain(&d, 1); return 0;
+	case DEFINE_DOMAIN_END: write_nvtx_domain(&d, 2); return 0;
 	case DEFINE_STRING: define_string(s, p->definitions, d.id, d.extra, d.text, d.size); return 0;
 	case DEFINE_CATEGORY: category_row(&d); return 0;
 	case DEFINE_THREAD_NAME: thread_name_row(&d); return 0;

@@ -13,7 +13,7 @@ struct texts {
 };
 
 /* 0 when the body is too short. */
-static int take_text(struct session *s, struct texts *texts, size_t size, int64_t *ret)
+static int take_schema_text(struct session *s, struct texts *texts, size_t size, int64_t *ret)
 {
 	if (size > texts->left)
 		return 0;
@@ -49,8 +49,8 @@ static int entry_row(struct session *s, uint64_t process, uint64_t domain, uint6
 	int64_t v[TABLE_MAX_COLUMNS];
 	uint32_t present = BITS_TO(COLUMN_NVTX_SCHEMA_ENTRY_OFFSET);
 
-	if (!take_text(s, texts, entry->name_size, &v[COLUMN_NVTX_SCHEMA_ENTRY_NAME]) ||
-	    !take_text(s, texts, entry->description_size, &v[COLUMN_NVTX_SCHEMA_ENTRY_DESCRIPTION]))
+	if (!take_schema_text(s, texts, entry->name_size, &v[COLUMN_NVTX_SCHEMA_ENTRY_NAME]) ||
+	    !take_schema_text(s, texts, entry->description_size, &v[COLUMN_NVTX_SCHEMA_ENTRY_DESCRIPTION]))
 		return -EBADMSG;
 	v[COLUMN_NVTX_SCHEMA_ENTRY_PROCESS] = (int64_t)process;
 	v[COLUMN_NVTX_SCHEMA_ENTRY_DOMAIN] = (int64_t)domain;
@@ -84,7 +84,7 @@ int schema_record(struct session *s, uint64_t process, uint64_t domain, uint64_t
 		return -EBADMSG;
 	fixed = sizeof(schema) + schema.count * sizeof(entry);
 	texts = (struct texts){ body + fixed, size - fixed };
-	if (!take_text(s, &texts, schema.name_size, &name))
+	if (!take_schema_text(s, &texts, schema.name_size, &name))
 		return -EBADMSG;
 	if (schema.first == 0)
 		schema_row(s, process, domain, id, &schema, name);
@@ -118,7 +118,7 @@ static int enum_entry_row(struct session *s, uint64_t process, uint64_t domain, 
 	int64_t v[TABLE_MAX_COLUMNS];
 	uint32_t present = BITS_TO(COLUMN_NVTX_ENUM_ENTRY_IS_FLAG);
 
-	if (!take_text(s, texts, entry->name_size, &v[COLUMN_NVTX_ENUM_ENTRY_NAME]))
+	if (!take_schema_text(s, texts, entry->name_size, &v[COLUMN_NVTX_ENUM_ENTRY_NAME]))
 		return -EBADMSG;
 	v[COLUMN_NVTX_ENUM_ENTRY_PROCESS] = (int64_t)process;
 	v[COLUMN_NVTX_ENUM_ENTRY_DOMAIN] = (int64_t)domain;
@@ -147,7 +147,7 @@ int enum_record(struct session *s, uint64_t process, uint64_t domain, uint64_t i
 		return -EBADMSG;
 	fixed = sizeof(e) + e.count * sizeof(entry);
 	texts = (struct texts){ body + fixed, size - fixed };
-	if (!take_text(s, &texts, e.name_size, &name))
+	if (!take_schema_text(s, &texts, e.name_size, &name))
 		return -EBADMSG;
 	if (e.first == 0)
 		enum_row(s, process, domain, id, &e, name);

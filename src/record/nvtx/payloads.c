@@ -36,7 +36,7 @@ void payload_list_release(struct payload_list *list)
 	*list = (struct payload_list){ 0 };
 }
 
-static void forget(struct pending_payloads *p)
+static void forget_payloads(struct pending_payloads *p)
 {
 	p->done.count = 0;
 	p->done.lost = 0;
@@ -72,7 +72,7 @@ static void store(struct session *s, struct pending_payloads *p, const struct re
 void payloads_collect(struct session *s, struct pending_payloads *p, const struct record_blob *piece, const uint8_t *bytes, size_t size)
 {
 	if (p->taken || p->time != piece->time)
-		forget(p);
+		forget_payloads(p);
 	p->time = piece->time;
 	p->open = 1;
 	if (append_piece(p, bytes, size) < 0)
@@ -84,7 +84,7 @@ void payloads_collect(struct session *s, struct pending_payloads *p, const struc
 const struct payload_list *payloads_take(struct pending_payloads *p, uint64_t ticks)
 {
 	if (p->taken || p->time != ticks)
-		forget(p);
+		forget_payloads(p);
 	if (p->open || !p->done.count)
 		p->done.lost = 1;
 	p->taken = 1;

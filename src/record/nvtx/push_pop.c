@@ -48,18 +48,18 @@ static struct report_track *make_track(struct session *s, struct traced_process 
 	return d->tracks[level];
 }
 
-static inline struct report_track *track_of(struct session *s, struct traced_process *p, struct traced_thread *t, struct domain_state *d,
-					    uint32_t level)
+static inline struct report_track *find_push_pop_track(struct session *s, struct traced_process *p, struct traced_thread *t,
+						       struct domain_state *d, uint32_t level)
 {
 	if (__builtin_expect(level < d->track_count && d->tracks[level] != NULL, 1))
 		return d->tracks[level];
 	return make_track(s, p, t, d, level);
 }
 
-static void append(struct session *s, struct traced_process *p, struct traced_thread *t, struct domain_state *d,
-		   const struct open_slice *open, int64_t end)
+static void append_pushed_range(struct session *s, struct traced_process *p, struct traced_thread *t, struct domain_state *d,
+				const struct open_slice *open, int64_t end)
 {
-	struct report_track *track = track_of(s, p, t, d, open->level);
+	struct report_track *track = find_push_pop_track(s, p, t, d, open->level);
 	int64_t values[TABLE_MAX_COLUMNS];
 	unsigned events = 2; /* the push and the pop */
 	uint32_t present;
@@ -92,7 +92,7 @@ static void end_open(struct session *s, struct traced_process *p, struct traced_
 
 	fill_in(open);
 	open->event.flags |= SLICE_OPEN;
-	append(s, p, t, d, open, end);
+	append_pushed_range(s, p, t, d, open, end);
 }
 
 void slices_push(struct session *s, struct traced_process *p, struct traced_thread *t, struct domain_state *d, unsigned level,
@@ -101,7 +101,7 @@ void slices_push(struct session *s, struct traced_process *p, struct traced_thre
 	/* Their pops were among the dropped events: this push says they are over. */
 	while (d->depth && d->open[d->depth - 1].level >= level)
 		end_open(s, p, t, d, event->start);
-	if (level >= NVTX_WIRE_LEVEL_MAX || !track_of(s, p, t, d, level)) {
+	if (level >= NVTX_WIRE_LEVEL_MAX || !find_push_pop_track(s, p, t, d, level)) {
 		session_event_damaged(s, t);
 		return;
 	}
@@ -137,7 +137,7 @@ void slices_pop(struct session *s, struct traced_process *p, struct traced_threa
 		fill_in(&d->open[d->depth - 1]);
 		payloads_attach(s, &d->open[d->depth - 1].event, payloads);
 	}
-	append(s, p, t, d, &d->open[--d->depth], time);
+	append_pushed_range(s, p, t, d, &d->open[--d->depth], time);
 }
 
 static uint32_t instant_values(const struct event_attributes *event, int64_t *values)

@@ -35,7 +35,7 @@ static struct lane_set *lanes_of(struct traced_process *p, struct traced_thread 
 	return d->lanes;
 }
 
-static int add_lane(struct session *s, struct lane_set *set, uint32_t *ret)
+static int add_start_end_track(struct session *s, struct lane_set *set, uint32_t *ret)
 {
 	if (set->count == MAX_LANES || !ARRAY_ROOM(set->lanes, set->count, set->cap, 1) ||
 	    !ARRAY_REACH(set->free_lanes, set->free_words, set->count / 64))
@@ -66,7 +66,7 @@ static int take_lane(struct session *s, struct lane_set *set, int64_t start, uin
 			return 0;
 		}
 	}
-	return add_lane(s, set, ret);
+	return add_start_end_track(s, set, ret);
 }
 
 static struct open_range *new_range(struct traced_process *p, uint32_t *ret_index)

@@ -48,7 +48,7 @@ static double wanted_samples(const struct perf *p)
 }
 
 /* One diagnostic, whatever the kernel did to get rid of samples. */
-static void tell_missing(struct perf *p)
+static void diagnose_missing_samples(struct perf *p)
 {
 	double wanted = wanted_samples(p), taken = (double)(p->samples + p->strangers);
 
@@ -73,7 +73,7 @@ void perf_end(struct perf *p)
 {
 	if (p->way.scope == SCOPE_NONE)
 		return;
-	tell_missing(p);
+	diagnose_missing_samples(p);
 	if (p->damaged)
 		session_diagnose(p->session, SOURCE_RECORDER, DIAGNOSTIC_WARNING, 0, "%" PRIu64 " perf records could not be read.",
 				 p->damaged);

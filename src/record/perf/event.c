@@ -7,7 +7,7 @@
 /* pid and tid, time, cpu, identifier: behind every record that is no sample. */
 #define TRAILER 32u
 
-static uint64_t word(const struct perf_event_header *header, size_t offset)
+static uint64_t read_perf_word(const struct perf_event_header *header, size_t offset)
 {
 	uint64_t value;
 
@@ -24,18 +24,18 @@ int perf_event_stamp(const struct perf_event_header *header, struct perf_stamp *
 		/* identifier, ip, pid and tid, time, cpu */
 		if (header->size < 48)
 			return -EINVAL;
-		ret->id = word(header, 8);
-		who = word(header, 24);
-		ret->time = word(header, 32);
-		cpu = word(header, 40);
+		ret->id = read_perf_word(header, 8);
+		who = read_perf_word(header, 24);
+		ret->time = read_perf_word(header, 32);
+		cpu = read_perf_word(header, 40);
 	} else {
 		if (header->size < sizeof(*header) + TRAILER)
 			return -EINVAL;
 		at = header->size - TRAILER;
-		who = word(header, at);
-		ret->time = word(header, at + 8);
-		cpu = word(header, at + 16);
-		ret->id = word(header, at + 24);
+		who = read_perf_word(header, at);
+		ret->time = read_perf_word(header, at + 8);
+		cpu = read_perf_word(header, at + 16);
+		ret->id = read_perf_word(header, at + 24);
 	}
 	ret->pid = (uint32_t)who;
 	ret->tid = (uint32_t)(who >> 32);
@@ -50,7 +50,7 @@ struct cursor {
 	size_t left;
 };
 
-static int take(struct cursor *c, size_t size, const void **ret)
+static int take_perf_bytes(struct cursor *c, size_t size, const void **ret)
 {
 	if (size > c->left)
 		return -EINVAL;
@@ -60,11 +60,11 @@ static int take(struct cursor *c, size_t size, const void **ret)
 	return 0;
 }
 
-static int take_word(struct cursor *c, uint64_t *ret)
+static int take_perf_word(struct cursor *c, uint64_t *ret)
 {
 	const void *at;
 
-	if (take(c, sizeof(*ret), &at) < 0)
+	if (take_perf_bytes(c, sizeof(*ret), &at) < 0)
 		return -EINVAL;
 	memcpy(ret, at, sizeof(*ret));
 	return 0;
@@ -73,9 +73,9 @@ static int take_word(struct cursor *c, uint64_t *ret)
 /* A count and so many things of `size` bytes. */
 static int take_list(struct cursor *c, size_t size, uint64_t *ret_count, const void **ret)
 {
-	if (take_word(c, ret_count) < 0 || *ret_count > c->left / size)
+	if (take_perf_word(c, ret_count) < 0 || *ret_count > c->left / size)
 		return -EINVAL;
-	return take(c, (size_t)*ret_count * size, ret);
+	return take_perf_bytes(c, (size_t)*ret_count * size, ret);
 }
 
 static int take_registers(struct cursor *c, uint64_t mask, struct perf_sample *ret)
@@ -83,11 +83,11 @@ static int take_registers(struct cursor *c, uint64_t mask, struct perf_sample *r
 	const void *registers;
 	uint64_t abi;
 
-	if (take_word(c, &abi) < 0)
+	if (take_perf_word(c, &abi) < 0)
 		return -EINVAL;
 	if (abi == PERF_SAMPLE_REGS_ABI_NONE)
 		return 0;
-	if (take(c, (size_t)__builtin_popcountll(mask) * sizeof(uint64_t), &registers) < 0)
+	if (take_perf_bytes(c, (size_t)__builtin_popcountll(mask) * sizeof(uint64_t), &registers) < 0)
 		return -EINVAL;
 	/* A 32-bit program's stack is not taken apart. */
 	if (abi == PERF_SAMPLE_REGS_ABI_64)
@@ -95,16 +95,16 @@ static int take_registers(struct cursor *c, uint64_t mask, struct perf_sample *r
 	return 0;
 }
 
-static int take_stack(struct cursor *c, struct perf_sample *ret)
+static int take_perf_stack(struct cursor *c, struct perf_sample *ret)
 {
 	const void *bytes;
 	uint64_t size, used;
 
-	if (take_word(c, &size) < 0)
+	if (take_perf_word(c, &size) < 0)
 		return -EINVAL;
 	if (size == 0)
 		return 0;
-	if (take(c, (size_t)size, &bytes) < 0 || take_word(c, &used) < 0 || used > size)
+	if (take_perf_bytes(c, (size_t)size, &bytes) < 0 || take_perf_word(c, &used) < 0 || used > size)
 		return -EINVAL;
 	ret->stack = bytes;
 	ret->stack_size = (size_t)used;
@@ -120,10 +120,10 @@ int perf_event_sample(const struct perf_event_header *header, const struct perf_
 	*ret = (struct perf_sample){ 0 };
 	if (header->size < 48)
 		return -EINVAL;
-	ret->ip = word(header, 16);
+	ret->ip = read_perf_word(header, 16);
 	c.at += 48;
 	c.left -= 48;
-	if ((type & PERF_SAMPLE_PERIOD) && take_word(&c, &ret->period) < 0)
+	if ((type & PERF_SAMPLE_PERIOD) && take_perf_word(&c, &ret->period) < 0)
 		return -EINVAL;
 	if (type & PERF_SAMPLE_CALLCHAIN) {
 		if (take_list(&c, sizeof(uint64_t), &ret->chain_count, &list) < 0)
@@ -137,7 +137,7 @@ int perf_event_sample(const struct perf_event_header *header, const struct perf_
 	}
 	if ((type & PERF_SAMPLE_REGS_USER) && take_registers(&c, attr->sample_regs_user, ret) < 0)
 		return -EINVAL;
-	if ((type & PERF_SAMPLE_STACK_USER) && take_stack(&c, ret) < 0)
+	if ((type & PERF_SAMPLE_STACK_USER) && take_perf_stack(&c, ret) < 0)
 		return -EINVAL;
 	return 0;
 }
@@ -163,10 +163,10 @@ int perf_event_mapping(const struct perf_event_header *header, struct perf_mappi
 	ret->path = text_at(header, 72);
 	if (!ret->path)
 		return -EINVAL;
-	ret->pid = (uint32_t)word(header, 8);
-	ret->address = word(header, 16);
-	ret->size = word(header, 24);
-	ret->offset = word(header, 32);
+	ret->pid = (uint32_t)read_perf_word(header, 8);
+	ret->address = read_perf_word(header, 16);
+	ret->size = read_perf_word(header, 24);
+	ret->offset = read_perf_word(header, 32);
 	ret->device = ret->inode = 0;
 	ret->build_id = NULL;
 	ret->build_id_size = 0;
@@ -175,9 +175,9 @@ int perf_event_mapping(const struct perf_event_header *header, struct perf_mappi
 		ret->build_id = bytes + 44;
 		return ret->build_id_size > 20 ? -EINVAL : 0;
 	}
-	device = word(header, 40); /* major, then minor */
+	device = read_perf_word(header, 40); /* major, then minor */
 	ret->device = makedev((unsigned)device, (unsigned)(device >> 32));
-	ret->inode = word(header, 48);
+	ret->inode = read_perf_word(header, 48);
 	return 0;
 }
 
@@ -188,7 +188,7 @@ int perf_event_comm(const struct perf_event_header *header, uint32_t *pid, uint3
 	*name = text_at(header, 16);
 	if (!*name)
 		return -EINVAL;
-	who = word(header, 8);
+	who = read_perf_word(header, 8);
 	*pid = (uint32_t)who;
 	*tid = (uint32_t)(who >> 32);
 	return 0;
@@ -200,13 +200,13 @@ int perf_event_task(const struct perf_event_header *header, struct perf_task *re
 
 	if (header->size < 32 + TRAILER)
 		return -EINVAL;
-	ids = word(header, 8);
-	threads = word(header, 16);
+	ids = read_perf_word(header, 8);
+	threads = read_perf_word(header, 16);
 	*ret = (struct perf_task){ .pid = (uint32_t)ids,
 				   .ppid = (uint32_t)(ids >> 32),
 				   .tid = (uint32_t)threads,
 				   .ptid = (uint32_t)(threads >> 32),
-				   .time = word(header, 24) };
+				   .time = read_perf_word(header, 24) };
 	return 0;
 }
 
@@ -216,6 +216,6 @@ int perf_event_lost(const struct perf_event_header *header, uint64_t *count)
 
 	if (header->size < at + 8 + TRAILER)
 		return -EINVAL;
-	*count = word(header, at);
+	*count = read_perf_word(header, at);
 	return 0;
 }

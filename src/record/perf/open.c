@@ -313,7 +313,7 @@ static void settle_together(struct perf *p)
 }
 
 /* Whatever the options want beside samples. */
-static int settle(struct perf *p, struct error *why)
+static int settle_perf_events(struct perf *p, struct error *why)
 {
 	int result;
 
@@ -394,12 +394,12 @@ int perf_open_all(struct perf *p, struct error *why)
 	p->affordable = *p->options;
 	p->affordable.stack_size = affordable_stack(p);
 	p->options = &p->affordable;
-	result = settle(p, why);
+	result = settle_perf_events(p, why);
 	if (result == -EINVAL && p->only_threads) {
 		session_diagnose(p->session, SOURCE_RECORDER, DIAGNOSTIC_WARNING, 0,
 				 "Processes that the program starts from now on are recorded, too: leaving them out takes Linux 5.13.");
 		p->only_threads = 0;
-		result = settle(p, why);
+		result = settle_perf_events(p, why);
 	}
 	if (is_refusal(result) && p->way.scope == SCOPE_SYSTEM_WIDE) {
 		session_diagnose(p->session, SOURCE_RECORDER, DIAGNOSTIC_WARNING, 0,
@@ -407,7 +407,7 @@ int perf_open_all(struct perf *p, struct error *why)
 				 "is %lld; 0 or less, or CAP_PERFMON, allows it.",
 				 (long long)read_setting("perf_event_paranoid", 2));
 		p->way.scope = SCOPE_PROCESS_TREE;
-		result = settle(p, why);
+		result = settle_perf_events(p, why);
 	}
 	size = ring_size(p);
 	for (uint32_t i = 0; i < p->cpu_count && result == 0; i++) {

@@ -1,7 +1,7 @@
 #include "record/perf/order.h"
 
 /* Moves the first of the heap down to where it belongs. */
-static void sift_down(struct perf *p, uint32_t at)
+static void sift_perf_head(struct perf *p, uint32_t at)
 {
 	for (;;) {
 		uint32_t child = 2 * at + 1;
@@ -51,7 +51,7 @@ int perf_order_begin(struct perf *p)
 			p->heap[p->heap_count++] = c;
 	}
 	for (uint32_t i = p->heap_count / 2; i-- > 0;)
-		sift_down(p, i);
+		sift_perf_head(p, i);
 	return filling;
 }
 
@@ -72,7 +72,7 @@ void perf_order_done(struct perf *p, const struct perf_event_header *header)
 	perf_ring_advance(&c->ring, header);
 	if (!find_next(p, c))
 		p->heap[0] = p->heap[--p->heap_count];
-	sift_down(p, 0);
+	sift_perf_head(p, 0);
 }
 
 void perf_order_end(struct perf *p)

@@ -7,7 +7,7 @@
 #include "record/session/session.h"
 #include "record/stacks/stacks.h"
 
-static void add(struct stack_walk *walk, uint64_t pc)
+static void add_walk_frame(struct stack_walk *walk, uint64_t pc)
 {
 	if (walk->count < STACK_MAX_FRAMES)
 		walk->pcs[walk->count++] = pc;
@@ -31,7 +31,7 @@ void perf_take_chain(const struct perf_sample *sample, struct stack_walk *walk)
 		/* The kernel's part comes first, or what it says is not believed. */
 		if (!known || (in_kernel && walk->count != walk->kernel))
 			continue;
-		add(walk, pc);
+		add_walk_frame(walk, pc);
 		walk->kernel += in_kernel && !walk->cut;
 	}
 }
@@ -39,10 +39,10 @@ void perf_take_chain(const struct perf_sample *sample, struct stack_walk *walk)
 static void take_branches(const struct perf_sample *sample, int in_kernel, struct stack_walk *walk)
 {
 	if (!in_kernel)
-		add(walk, sample->ip);
+		add_walk_frame(walk, sample->ip);
 	/* A branch record names the call itself; a return address lies behind it. */
 	for (uint64_t i = 0; i < sample->branch_count; i++)
-		add(walk, sample->branches[i].from + 1);
+		add_walk_frame(walk, sample->branches[i].from + 1);
 }
 
 static void take_copy(struct perf *p, struct space *space, const struct perf_sample *sample, struct stack_walk *walk)
@@ -55,7 +55,7 @@ static void take_copy(struct perf *p, struct space *space, const struct perf_sam
 	space_unwind(p->session, space, &copy, walk);
 }
 
-static uint64_t stack_of(struct perf *p, const struct roster_life *life, const struct perf_sample *sample, int in_kernel)
+static uint64_t intern_sample_stack(struct perf *p, const struct roster_life *life, const struct perf_sample *sample, int in_kernel)
 {
 	struct space *space = space_of(p->session, life->uid, life->pid);
 	struct stack_walk walk;
@@ -71,14 +71,14 @@ static uint64_t stack_of(struct perf *p, const struct roster_life *life, const s
 			take_branches(sample, in_kernel, &walk);
 	}
 	if (!walk.count) {
-		add(&walk, sample->ip);
+		add_walk_frame(&walk, sample->ip);
 		walk.kernel = (uint32_t)in_kernel;
 	}
 	return stacks_intern(p->session, space, &walk);
 }
 
-static void write_row(struct perf *p, struct roster_thread *t, int64_t time, uint64_t stack, const struct perf_stamp *stamp,
-		      const struct perf_sample *sample, int in_kernel)
+static void write_sample_row(struct perf *p, struct roster_thread *t, int64_t time, uint64_t stack, const struct perf_stamp *stamp,
+			     const struct perf_sample *sample, int in_kernel)
 {
 	struct session *s = p->session;
 	int64_t v[TABLE_MAX_COLUMNS];
@@ -129,5 +129,5 @@ void perf_take_sample(struct perf *p, const struct perf_event_header *header, co
 	if (!t)
 		return;
 	life->used = t->used = 1;
-	write_row(p, t, time, stack_of(p, life, &sample, in_kernel), stamp, &sample, in_kernel);
+	write_sample_row(p, t, time, intern_sample_stack(p, life, &sample, in_kernel), stamp, &sample, in_kernel);
 }

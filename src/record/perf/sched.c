@@ -69,7 +69,7 @@ static struct sched_thread *find_thread(const struct sched *d, uint32_t tid)
 	return value == IDMAP_NONE ? NULL : (struct sched_thread *)(uintptr_t)value;
 }
 
-static struct sched_thread *add_thread(struct sched *d, uint32_t tid)
+static struct sched_thread *add_sched_thread(struct sched *d, uint32_t tid)
 {
 	struct sched_thread *t = calloc(1, sizeof(*t));
 
@@ -114,7 +114,7 @@ static uint32_t run_values(const struct sched_thread *t, int64_t end, enum run_a
 }
 
 /* What the report cannot take is counted as lost. */
-static void append(struct session *s, struct report_track *track, const int64_t *values, uint32_t present)
+static void append_sched_row(struct session *s, struct report_track *track, const int64_t *values, uint32_t present)
 {
 	if (report_append(track, values, present) < 0)
 		s->unwritten++;
@@ -135,7 +135,7 @@ static void put_run(struct session *s, struct report_track *track, const int64_t
 	struct held_run *run;
 
 	if (!s->sched->holding) {
-		append(s, track, values, present);
+		append_sched_row(s, track, values, present);
 		return;
 	}
 	run = hold(s->sched, track);
@@ -254,7 +254,7 @@ static int ran_at_opening(const struct sched *d, const struct sched_thread *t)
 	return d->window != NEVER && (t->end == NEVER || t->end <= d->window);
 }
 
-static void take_out(struct session *s, struct sched_thread *t, const struct sched_event *e)
+static void switch_thread_out(struct session *s, struct sched_thread *t, const struct sched_event *e)
 {
 	struct sched_cpu *cpu = cpu_of(s->sched, e->cpu);
 	enum run_after after = e->preempted ? RUN_PREEMPTED : RUN_BLOCKED;
@@ -339,7 +339,7 @@ static int rename_holder(struct session *s, const struct sched_event *e)
 	forget_gone(d, e->tid);
 	end_run(s, holder, e->time, RUN_EXITED);
 	drop_thread(d, holder);
-	first = add_thread(d, e->tid);
+	first = add_sched_thread(d, e->tid);
 	cpu->tid = first ? e->tid : 0;
 	if (first)
 		begin_run(s, first, e, e->time);
@@ -375,7 +375,7 @@ static struct sched_thread *thread_of(struct session *s, const struct sched_even
 		forget_gone(s->sched, e->tid);
 	else if (is_gone(s->sched, e->tid))
 		return NULL;
-	return add_thread(s->sched, e->tid);
+	return add_sched_thread(s->sched, e->tid);
 }
 
 static void take_for_thread(struct session *s, const struct sched_event *e)
@@ -386,7 +386,7 @@ static void take_for_thread(struct session *s, const struct sched_event *e)
 		return;
 	switch ((enum sched_kind)e->kind) {
 	case SCHED_IN: take_in(s, t, e); break;
-	case SCHED_OUT: take_out(s, t, e); break;
+	case SCHED_OUT: switch_thread_out(s, t, e); break;
 	case SCHED_WOKEN: take_woken(t, e); break;
 	case SCHED_LEAVING:
 		t->syscall = e->syscall;
@@ -511,7 +511,7 @@ void sched_give(struct session *s, uint64_t (*name)(void *context, uint64_t unna
 			if (!*call)
 				run->present &= ~BIT(COLUMN_RUN_SYSCALL);
 		}
-		append(s, run->track, run->values, run->present);
+		append_sched_row(s, run->track, run->values, run->present);
 	}
 	name_threads(d, name, context);
 	free(d->held);

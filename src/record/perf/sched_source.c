@@ -141,7 +141,7 @@ void sched_source_take_switch(struct perf *p, const struct perf_event_header *he
 		sched_take(p->session, &event);
 }
 
-static uint64_t stack_of(struct perf *p, const struct stack_walk *walk, uint32_t pid, int64_t time)
+static uint64_t intern_sched_stack(struct perf *p, const struct stack_walk *walk, uint32_t pid, int64_t time)
 {
 	struct roster_life *life = roster_life(p->session, pid, time);
 
@@ -166,7 +166,7 @@ void sched_source_take_stack(struct perf *p, const struct perf_event_header *hea
 	event.syscall = sched_syscalls_find(&p->sched.names, walk.pcs, walk.kernel);
 	/* A stack without the program's own callers says little. */
 	if (walk.count > walk.kernel)
-		event.stack = stack_of(p, &walk, stamp->pid, time);
+		event.stack = intern_sched_stack(p, &walk, stamp->pid, time);
 	sched_take(p->session, &event);
 }
 

@@ -12,7 +12,7 @@
 #define MAX_PLACES 65536
 #define MAX_STACKS (1u << 20) /* words */
 
-static int is_one_of(const char *symbol, const char *const *names)
+static int is_named_symbol(const char *symbol, const char *const *names)
 {
 	for (; *names; names++)
 		if (strcmp(symbol, *names) == 0)
@@ -63,17 +63,17 @@ enum kernel_place kernel_place(const char *symbol, char *name, size_t size)
 	snprintf(plain, sizeof(plain), "%.*s", (int)strcspn(symbol, "."), symbol);
 	call = without_prefix(plain, prefixes);
 	snprintf(name, size, "%s", call ? call : inner_name(plain));
-	if (is_one_of(plain, entries))
+	if (is_named_symbol(plain, entries))
 		return PLACE_ENTRY;
-	if (is_one_of(plain, faults))
+	if (is_named_symbol(plain, faults))
 		return PLACE_FAULT;
-	if (is_one_of(plain, exits))
+	if (is_named_symbol(plain, exits))
 		return PLACE_EXIT;
 	return call ? PLACE_SYSCALL : PLACE_NOTHING;
 }
 
 /* A return address belongs to the call before it. */
-static enum kernel_place look_up(const struct sched_syscalls *s, uint64_t pc, char *name, size_t size)
+static enum kernel_place look_up_kernel_address(const struct sched_syscalls *s, uint64_t pc, char *name, size_t size)
 {
 	struct kernel_symbol symbol;
 
@@ -81,27 +81,27 @@ static enum kernel_place look_up(const struct sched_syscalls *s, uint64_t pc, ch
 	return kallsyms_find(s->symbols, pc - 1, &symbol) < 0 ? PLACE_NOTHING : kernel_place(symbol.name, name, size);
 }
 
-static enum kernel_place place_of(struct sched_syscalls *s, uint64_t pc)
+static enum kernel_place classify_kernel_address(struct sched_syscalls *s, uint64_t pc)
 {
 	uint64_t known = idmap_get(&s->places, pc);
 	char name[128];
 
 	if (known != IDMAP_NONE)
 		return (enum kernel_place)known;
-	known = look_up(s, pc, name, sizeof(name));
+	known = look_up_kernel_address(s, pc, name, sizeof(name));
 	if (s->places.count < MAX_PLACES)
 		idmap_put(&s->places, pc, known);
 	return (enum kernel_place)known;
 }
 
-static uint64_t name_of(struct sched_syscalls *s, uint64_t pc)
+static uint64_t find_syscall_name(struct sched_syscalls *s, uint64_t pc)
 {
 	uint64_t known = idmap_get(&s->names, pc);
 	char name[128];
 
 	if (known != IDMAP_NONE)
 		return known;
-	switch (look_up(s, pc, name, sizeof(name))) {
+	switch (look_up_kernel_address(s, pc, name, sizeof(name))) {
 	case PLACE_FAULT: snprintf(name, sizeof(name), "page fault"); break;
 	case PLACE_EXIT: snprintf(name, sizeof(name), "exit"); break;
 	default: break;
@@ -112,7 +112,7 @@ static uint64_t name_of(struct sched_syscalls *s, uint64_t pc)
 	return known;
 }
 
-static void load(struct sched_syscalls *s)
+static void load_sched_symbols(struct sched_syscalls *s)
 {
 	struct error ignored;
 
@@ -125,7 +125,7 @@ static void *loader_main(void *argument)
 	struct sched_syscalls *s = argument;
 
 	prctl(PR_SET_NAME, "sonde-names");
-	load(s);
+	load_sched_symbols(s);
 	atomic_store(&s->loaded, 1);
 	return NULL;
 }
@@ -155,12 +155,12 @@ static int has_symbols(struct sched_syscalls *s)
 		return 0;
 	sched_syscalls_wait(s);
 	if (!s->tried)
-		load(s);
+		load_sched_symbols(s);
 	s->tried = 1;
 	return s->symbols != NULL;
 }
 
-static uint64_t hash_of(const uint64_t *frames, size_t count)
+static uint64_t hash_sched_frames(const uint64_t *frames, size_t count)
 {
 	uint64_t hash = count;
 
@@ -183,7 +183,7 @@ static int keep_stack(struct sched_syscalls *s, const uint64_t *frames, size_t c
 
 static uint64_t ask_later(struct sched_syscalls *s, const uint64_t *frames, size_t count)
 {
-	uint64_t hash = hash_of(frames, count), place = idmap_get(&s->known_stacks, hash);
+	uint64_t hash = hash_sched_frames(frames, count), place = idmap_get(&s->known_stacks, hash);
 
 	if (!count)
 		return 0;
@@ -214,13 +214,13 @@ uint64_t sched_syscalls_find(struct sched_syscalls *s, const uint64_t *frames, s
 		return 0;
 	/* From the outside in: the first that says something, else what the entry code called. */
 	for (size_t i = count; i-- > 0;) {
-		switch (place_of(s, frames[i])) {
+		switch (classify_kernel_address(s, frames[i])) {
 		case PLACE_ENTRY: inside = 1; break;
 		case PLACE_NOTHING:
 			if (inside)
-				return name_of(s, frames[i]);
+				return find_syscall_name(s, frames[i]);
 			break;
-		default: return name_of(s, frames[i]);
+		default: return find_syscall_name(s, frames[i]);
 		}
 	}
 	return 0;

@@ -56,7 +56,7 @@ int perf_tasks_find(struct perf *p, struct error *why)
 	return error_set(why, ESRCH, "the process has ended");
 }
 
-static int keep(struct perf_tasks *tasks, int fd, uint32_t ring, int kind)
+static int keep_task_event(struct perf_tasks *tasks, int fd, uint32_t ring, int kind)
 {
 	if (!ARRAY_ROOM(tasks->events, tasks->count, tasks->cap, 1))
 		return -ENOMEM;
@@ -73,7 +73,7 @@ static int open_one(struct perf *p, uint32_t ring, int kind, uint32_t tid)
 	if (fd < 0)
 		return fd;
 	if (ioctl(fd, PERF_EVENT_IOC_ID, &id) < 0 || ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, c->owner) < 0 ||
-	    idmap_put(&p->kinds, id, PERF_SOURCE(kind, tid)) < 0 || keep(&p->tasks, fd, ring, kind) < 0) {
+	    idmap_put(&p->kinds, id, PERF_SOURCE(kind, tid)) < 0 || keep_task_event(&p->tasks, fd, ring, kind) < 0) {
 		close(fd);
 		return -EIO;
 	}
@@ -122,7 +122,7 @@ static int may_be_missed(const struct perf *p, const struct tree *tree, uint64_t
 	return 0;
 }
 
-static void open_all(struct perf *p)
+static void open_task_events(struct perf *p)
 {
 	const struct timespec moment = { .tv_nsec = 25 * MS };
 	struct tree now;
@@ -145,7 +145,7 @@ static void open_all(struct perf *p)
 }
 
 /* Names and code of those that are there: the events that told of them are long past. */
-static void describe(struct perf *p)
+static void describe_found_tasks(struct perf *p)
 {
 	struct session *s = p->session;
 	int64_t now = 0;
@@ -168,8 +168,8 @@ static void describe(struct perf *p)
 void perf_tasks_open(struct perf *p)
 {
 	if (p->way.scope == SCOPE_PROCESS_TREE)
-		open_all(p);
-	describe(p);
+		open_task_events(p);
+	describe_found_tasks(p);
 	tree_release(&p->tasks.found);
 	if (p->tasks.refused)
 		session_diagnose(p->session, SOURCE_RECORDER, DIAGNOSTIC_WARNING, 0, "%u threads are not sampled: perf_event_open: %s%s.",

@@ -4,7 +4,7 @@
 
 #include "record/requests/requests.h"
 
-static int is_text(const char *text, size_t size)
+static int is_request_text(const char *text, size_t size)
 {
 	return memchr(text, '\0', size) != NULL;
 }
@@ -49,7 +49,7 @@ static int makes_sense(const struct steer_capture *c)
 {
 	if (c->given & ~(uint32_t)STEER_GIVEN_ALL || c->end > CAPTURE_END_STOP_SHUTDOWN || !are_values(c->values))
 		return 0;
-	if (!is_text(c->range_name, sizeof(c->range_name)) || !is_text(c->domain_name, sizeof(c->domain_name)))
+	if (!is_request_text(c->range_name, sizeof(c->range_name)) || !is_request_text(c->domain_name, sizeof(c->domain_name)))
 		return 0;
 	if (c->given & STEER_GIVEN_END && !c->repeats)
 		return 0;
@@ -60,7 +60,7 @@ int steer_request_check(const struct steer_request *request, size_t size)
 {
 	if (size != sizeof(*request) || request->magic != STEER_MAGIC)
 		return 0;
-	if (!is_text(request->output, sizeof(request->output)))
+	if (!is_request_text(request->output, sizeof(request->output)))
 		return 0;
 	if (request->signal < 0 || request->signal > 64 || request->keep_ns < 0 || request->keep_ns > STEER_LONGEST_NS)
 		return 0;

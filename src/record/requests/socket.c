@@ -223,7 +223,7 @@ struct search {
 	unsigned count;
 };
 
-static int is_meant(const struct steer_reply *session, const char *name)
+static int is_meant_session(const struct steer_reply *session, const char *name)
 {
 	char number[16];
 
@@ -231,11 +231,11 @@ static int is_meant(const struct steer_reply *session, const char *name)
 	return !name || strcmp(name, session->name) == 0 || strcmp(name, number) == 0;
 }
 
-static int look_at(const struct steer_reply *session, void *context)
+static int inspect_session(const struct steer_reply *session, void *context)
 {
 	struct search *search = context;
 
-	if (is_meant(session, search->name) && search->count++ == 0)
+	if (is_meant_session(session, search->name) && search->count++ == 0)
 		*search->found = *session;
 	return 0;
 }
@@ -245,7 +245,7 @@ int steer_find(const char *name, struct steer_reply *ret, struct error *err)
 	struct search search = { .name = name, .found = ret };
 	unsigned silent;
 
-	TRY(each_session(look_at, &search, &silent, err));
+	TRY(each_session(inspect_session, &search, &silent, err));
 	if (!search.count && silent)
 		return error_set(err, ETIMEDOUT, "%u session(s) did not answer within %d s; their recorders may be stopped or very busy.",
 				 silent, STATUS_TIMEOUT_MS / 1000);
@@ -258,7 +258,7 @@ int steer_find(const char *name, struct steer_reply *ret, struct error *err)
 	return 0;
 }
 
-static int has_name(const struct steer_reply *session, void *context)
+static int has_session_name(const struct steer_reply *session, void *context)
 {
 	return strcmp(session->name, context) == 0;
 }
@@ -304,7 +304,7 @@ static int listen_in(int folder, const char *name, char *ret_name, const char *p
 	unsigned silent;
 	int fd, r;
 
-	if (name && each_in(folder, has_name, (void *)(uintptr_t)name, &silent) == 1)
+	if (name && each_in(folder, has_session_name, (void *)(uintptr_t)name, &silent) == 1)
 		return error_set(err, EEXIST, "There is a session '%s' already; 'sonde shutdown --session' ends one.", name);
 	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0)

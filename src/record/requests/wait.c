@@ -26,14 +26,14 @@ struct waiting {
 	int over;
 };
 
-static void refuse(struct waiting *w, int code, const char *why)
+static void refuse_wait_request(struct waiting *w, int code, const char *why)
 {
 	w->reply.status = code;
 	snprintf(w->reply.text, sizeof(w->reply.text), "%s", why);
 }
 
 /* Before the answer: who takes the session over wants its name to be free. */
-static void end(struct waiting *w)
+static void end_waiting(struct waiting *w)
 {
 	steer_unlisten(w->state.id);
 	close(w->listener);
@@ -46,17 +46,17 @@ static void obey(struct waiting *w, uint32_t command)
 	case STEER_STATUS: return;
 	case STEER_TAKE:
 		w->reply.start = *w->start;
-		end(w);
+		end_waiting(w);
 		return;
 	case STEER_CANCEL:
-	case STEER_SHUTDOWN: end(w); return;
-	case STEER_START: refuse(w, EBUSY, "it was started already, and waits for 'sonde launch'"); return;
-	case STEER_STOP: refuse(w, EBUSY, "no program was launched in it yet; 'cancel' ends it"); return;
-	default: refuse(w, EINVAL, "the session does not know that command");
+	case STEER_SHUTDOWN: end_waiting(w); return;
+	case STEER_START: refuse_wait_request(w, EBUSY, "it was started already, and waits for 'sonde launch'"); return;
+	case STEER_STOP: refuse_wait_request(w, EBUSY, "no program was launched in it yet; 'cancel' ends it"); return;
+	default: refuse_wait_request(w, EINVAL, "the session does not know that command");
 	}
 }
 
-static void serve(struct waiting *w, int fd)
+static void serve_wait_client(struct waiting *w, int fd)
 {
 	struct pollfd wait = { .fd = fd, .events = POLLIN };
 	struct steer_request request;
@@ -99,7 +99,7 @@ static void answer_commands(struct waiting *w)
 		fd = accept4(w->listener, NULL, NULL, SOCK_CLOEXEC);
 		if (fd < 0)
 			continue;
-		serve(w, fd);
+		serve_wait_client(w, fd);
 		close(fd);
 	}
 }

@@ -214,7 +214,7 @@ static struct mapping_set *own_set(struct spaces *all, struct space *space)
 	return set;
 }
 
-static void replace(struct mapping_set *set, uint32_t at, uint32_t removed, const struct mapping *with, uint32_t count)
+static void replace_mappings(struct mapping_set *set, uint32_t at, uint32_t removed, const struct mapping *with, uint32_t count)
 {
 	memmove(set->mappings + at + count, set->mappings + at + removed, (set->count - at - removed) * sizeof(*set->mappings));
 	memcpy(set->mappings + at, with, count * sizeof(*with));
@@ -242,7 +242,7 @@ static void insert(struct mapping_set *set, const struct mapping *new_one)
 		pieces[count].offset += new_one->end - rest->start;
 		pieces[count++].start = new_one->end;
 	}
-	replace(set, first, last - first, pieces, count);
+	replace_mappings(set, first, last - first, pieces, count);
 }
 
 static int differ_if_told(uint64_t a, uint64_t b)
@@ -250,7 +250,7 @@ static int differ_if_told(uint64_t a, uint64_t b)
 	return a && b && a != b;
 }
 
-static int is_same(const struct mapping *known, const struct space_mapping *told)
+static int is_same_mapping(const struct mapping *known, const struct space_mapping *told)
 {
 	const struct module *m = known->module;
 	size_t length = strlen(m->path);
@@ -275,7 +275,7 @@ void space_map(struct session *s, struct space *space, const struct space_mappin
 	struct mapping *known = space ? find_mapping(space, mapping->address) : NULL;
 	struct mapping_set *set;
 
-	if (!space || new_one.end <= new_one.start || (known && is_same(known, mapping)))
+	if (!space || new_one.end <= new_one.start || (known && is_same_mapping(known, mapping)))
 		return;
 	new_one.module = modules_of(s->spaces->modules, mapping, space->process, space->pid);
 	if (!new_one.module)
@@ -354,7 +354,7 @@ struct code {
 	struct space *space;
 };
 
-static const struct cfi_row *find_row(struct session *s, struct module *m, uint64_t address)
+static const struct cfi_row *find_space_cfi_row(struct session *s, struct module *m, uint64_t address)
 {
 	const struct cfi_row *row;
 	struct elf_file *file;
@@ -377,8 +377,9 @@ static int find_code(void *context, uint64_t address, int sure, struct unwind_pl
 	if (!mapping)
 		return -ENOENT;
 	m = mapping->module->same ? mapping->module->same : mapping->module;
-	ret->row = (m->kind == MODULE_FILE || m->kind == MODULE_VDSO) && !mapping->nowhere ? find_row(code->s, m, address - mapping->bias) :
-											     NULL;
+	ret->row = (m->kind == MODULE_FILE || m->kind == MODULE_VDSO) && !mapping->nowhere ?
+			   find_space_cfi_row(code->s, m, address - mapping->bias) :
+			   NULL;
 	ret->cfi = m->cfi;
 	ret->generation = space_generation(code->space);
 	return 0;

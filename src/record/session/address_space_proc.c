@@ -21,7 +21,7 @@ static int64_t now_ns(void)
 }
 
 /* "55d0-55d1 r-xp 00002000 fd:01 1234   /path": 1 when it is code. */
-static int parse_line(char *line, struct space_mapping *ret)
+static int parse_maps_line(char *line, struct space_mapping *ret)
 {
 	unsigned major_number, minor_number;
 	uint64_t end;
@@ -56,7 +56,7 @@ int space_read_maps(struct session *s, struct space *space)
 	for (unsigned i = 0; i < LINES_LIMIT && getline(&line, &room, maps) > 0; i++) {
 		struct space_mapping mapping = { .time = s->now };
 
-		if (parse_line(line, &mapping))
+		if (parse_maps_line(line, &mapping))
 			space_map(s, space, &mapping);
 	}
 	free(line);

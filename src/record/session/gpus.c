@@ -68,7 +68,7 @@ static void add_number(struct gpu *g, unsigned column, int64_t value)
 	g->present |= BIT(column);
 }
 
-static void add_text(struct session *s, struct gpu *g, unsigned column, const char *text)
+static void add_gpu_text(struct session *s, struct gpu *g, unsigned column, const char *text)
 {
 	if (text && text[0])
 		add_number(g, column, (int64_t)session_text(s, text));
@@ -108,9 +108,9 @@ uint64_t gpu_row(struct session *s, const struct gpu_facts *facts)
 
 	if (!g)
 		return 0;
-	add_text(s, g, COLUMN_GPU_NAME, facts->name);
-	add_text(s, g, COLUMN_GPU_BUS, facts->bus);
-	add_text(s, g, COLUMN_GPU_CHIP, facts->chip);
+	add_gpu_text(s, g, COLUMN_GPU_NAME, facts->name);
+	add_gpu_text(s, g, COLUMN_GPU_BUS, facts->bus);
+	add_gpu_text(s, g, COLUMN_GPU_CHIP, facts->chip);
 	add_number(g, COLUMN_GPU_INDEX, facts->index);
 	add_number(g, COLUMN_GPU_MEMORY, facts->memory);
 	add_number(g, COLUMN_GPU_BANDWIDTH, facts->bandwidth);

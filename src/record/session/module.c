@@ -89,7 +89,7 @@ void modules_free(struct modules *all)
 	free(all);
 }
 
-static int append(struct module ***list, size_t *count, size_t *cap, struct module *m)
+static int append_module(struct module ***list, size_t *count, size_t *cap, struct module *m)
 {
 	if (!ARRAY_ROOM(*list, *count, *cap, 1))
 		return -ENOMEM;
@@ -107,7 +107,7 @@ static int has_key(const struct module *m, const struct module_key *key)
 	       memcmp(m->path, key->path, key->path_size) == 0;
 }
 
-static struct module *make(struct modules *all, const struct module_key *key, uint64_t hash)
+static struct module *create_module(struct modules *all, const struct module_key *key, uint64_t hash)
 {
 	struct module *m = calloc(1, sizeof(*m));
 
@@ -123,7 +123,7 @@ static struct module *make(struct modules *all, const struct module_key *key, ui
 	if (key->build_id_size)
 		memcpy(m->build_id, key->build_id, key->build_id_size);
 	m->next_same_key = pointer(idmap_get(&all->by_key, hash));
-	if (!m->path || append(&all->made, &all->made_count, &all->made_cap, m) < 0) {
+	if (!m->path || append_module(&all->made, &all->made_count, &all->made_cap, m) < 0) {
 		free(m->path);
 		free(m);
 		return NULL;
@@ -147,7 +147,7 @@ static struct module *find_or_make(struct modules *all, const struct module_key 
 		return m;
 	if (all->made_count >= MODULE_LIMIT && key->kind != MODULE_OTHER)
 		return modules_named(all, MODULE_OTHER, "[more files than are told apart]");
-	return make(all, key, hash);
+	return create_module(all, key, hash);
 }
 
 struct module *modules_named(struct modules *all, enum module_kind kind, const char *name)
@@ -157,7 +157,7 @@ struct module *modules_named(struct modules *all, enum module_kind kind, const c
 	return find_or_make(all, &key, 0);
 }
 
-static int begins(const char *text, const char *with)
+static int has_path_prefix(const char *text, const char *with)
 {
 	return strncmp(text, with, strlen(with)) == 0;
 }
@@ -165,12 +165,12 @@ static int begins(const char *text, const char *with)
 /* Memory without a file that lasts: what runs there was made while running. */
 static int is_anonymous(const char *path)
 {
-	return !path[0] || begins(path, "//anon") || begins(path, "/memfd:") || begins(path, "/SYSV") || begins(path, "/dev/zero") ||
-	       begins(path, "[anon") || begins(path, "[heap]") || begins(path, "[stack") || begins(path, "anon_inode:") ||
-	       begins(path, "/anon_hugepage");
+	return !path[0] || has_path_prefix(path, "//anon") || has_path_prefix(path, "/memfd:") || has_path_prefix(path, "/SYSV") ||
+	       has_path_prefix(path, "/dev/zero") || has_path_prefix(path, "[anon") || has_path_prefix(path, "[heap]") ||
+	       has_path_prefix(path, "[stack") || has_path_prefix(path, "anon_inode:") || has_path_prefix(path, "/anon_hugepage");
 }
 
-static enum module_kind kind_of(const struct space_mapping *mapping)
+static enum module_kind find_mapping_kind(const struct space_mapping *mapping)
 {
 	if (strcmp(mapping->path, "[vdso]") == 0)
 		return MODULE_VDSO;
@@ -188,7 +188,7 @@ static size_t length_without(const char *path, const char *suffix)
 
 struct module *modules_of(struct modules *all, const struct space_mapping *mapping, uint64_t process, uint32_t pid)
 {
-	struct module_key key = { .kind = kind_of(mapping), .path = mapping->path };
+	struct module_key key = { .kind = find_mapping_kind(mapping), .path = mapping->path };
 	struct module *m;
 
 	key.path_size = length_without(key.path, " (deleted)");
@@ -221,7 +221,7 @@ static void hexadecimal(char *ret, const uint8_t *bytes, size_t size)
 	ret[2 * size] = '\0';
 }
 
-static void write_row(struct session *s, const struct module *m)
+static void write_module_row(struct session *s, const struct module *m)
 {
 	uint32_t present = BIT(COLUMN_MODULE_UID) | BIT(COLUMN_MODULE_KIND) | BIT(COLUMN_MODULE_PATH);
 	int64_t values[TABLE_MAX_COLUMNS];
@@ -276,7 +276,7 @@ static void close_least_used(struct modules *all)
 }
 
 /* -errno when there is nothing to open. */
-static int open_file(struct modules *all, struct module *m)
+static int open_module_file(struct modules *all, struct module *m)
 {
 	int r;
 
@@ -301,7 +301,7 @@ struct elf_file *module_file(struct session *s, struct modules *all, struct modu
 		return NULL;
 	if (m->same)
 		m = m->same;
-	return open_file(all, m) < 0 ? NULL : m->file;
+	return open_module_file(all, m) < 0 ? NULL : m->file;
 }
 
 /* The module that has this one's build-id and a row already. */
@@ -333,7 +333,7 @@ uint64_t module_settle(struct session *s, struct modules *all, struct module *m)
 	if (m->uid)
 		return m->uid;
 	if (m->kind == MODULE_FILE || m->kind == MODULE_VDSO) {
-		r = open_file(all, m);
+		r = open_module_file(all, m);
 		if (r < 0) {
 			diagnose(s, all, m, r);
 			m->kind = MODULE_OTHER;
@@ -344,12 +344,12 @@ uint64_t module_settle(struct session *s, struct modules *all, struct module *m)
 		share(all, m, same);
 		return m->uid;
 	}
-	if (append(&all->settled, &all->settled_count, &all->settled_cap, m) < 0)
+	if (append_module(&all->settled, &all->settled_count, &all->settled_cap, m) < 0)
 		return 0;
 	m->uid = all->settled_count;
 	if (m->build_id_size)
 		idmap_put(&all->by_build_id, build_id_hash(m), (uint64_t)(uintptr_t)m);
-	write_row(s, m);
+	write_module_row(s, m);
 	return m->uid;
 }
 

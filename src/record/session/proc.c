@@ -9,7 +9,7 @@
 #define COMMAND_MOST 4096 /* what is looked at: a secret that is cut short may look like none */
 
 /* Without NULs at its end. */
-static size_t read_file(uint32_t pid, const char *file, char *ret, size_t size)
+static size_t read_pid_file(uint32_t pid, const char *file, char *ret, size_t size)
 {
 	char path[64];
 	ssize_t n = 0;
@@ -38,7 +38,7 @@ static void put_spaces(char *text, size_t len)
 
 void read_proc(uint32_t pid, const char *file, char *ret, size_t size)
 {
-	put_spaces(ret, read_file(pid, file, ret, size));
+	put_spaces(ret, read_pid_file(pid, file, ret, size));
 }
 
 int16_t read_proc_priority(uint32_t pid, uint32_t tid)
@@ -48,7 +48,7 @@ int16_t read_proc_priority(uint32_t pid, uint32_t tid)
 	int16_t priority;
 
 	snprintf(file, sizeof(file), "task/%u/stat", tid);
-	read_file(pid, file, text, sizeof(text));
+	read_pid_file(pid, file, text, sizeof(text));
 	fields = strrchr(text, ')'); /* the name before it may contain anything */
 	if (!fields || sscanf(fields, ") %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %" SCNd16, &priority) != 1)
 		return PRIORITY_UNKNOWN;
@@ -70,7 +70,7 @@ void read_proc_command(uint32_t pid, enum store_environment store, char *ret, si
 {
 	struct buf cleaned = BUF_INIT;
 	char text[COMMAND_MOST];
-	size_t len = read_file(pid, "cmdline", text, sizeof(text));
+	size_t len = read_pid_file(pid, "cmdline", text, sizeof(text));
 
 	if (store == STORE_ALL) {
 		put_spaces(text, len);

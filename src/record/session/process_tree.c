@@ -48,7 +48,7 @@ int tree_read_stat(const char *path, struct tree_stat *ret)
 	return 0;
 }
 
-static int add_thread(struct tree *tree, uint32_t pid, uint32_t tid, const struct tree_stat *stat)
+static int add_tree_thread(struct tree *tree, uint32_t pid, uint32_t tid, const struct tree_stat *stat)
 {
 	if (!ARRAY_ROOM(tree->threads, tree->count, tree->cap, 1))
 		return -ENOMEM;
@@ -78,7 +78,7 @@ static int add_threads(struct tree *tree, uint32_t pid)
 
 		snprintf(path, sizeof(path), "/proc/%u/task/%u/stat", pid, tid);
 		if (tid && tree_read_stat(path, &stat) == 0)
-			result = add_thread(tree, pid, tid, &stat);
+			result = add_tree_thread(tree, pid, tid, &stat);
 	}
 	if (dir)
 		closedir(dir);

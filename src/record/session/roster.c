@@ -151,7 +151,7 @@ static uint32_t life_row(const struct roster_life *life, int64_t end, int64_t *v
 	return present;
 }
 
-static uint32_t thread_row(struct session *s, const struct roster_thread *t, int64_t end, int64_t *v)
+static uint32_t fill_roster_row(struct session *s, const struct roster_thread *t, int64_t end, int64_t *v)
 {
 	v[COLUMN_THREAD_UID] = (int64_t)t->uid;
 	v[COLUMN_THREAD_PROCESS] = (int64_t)t->process;
@@ -194,7 +194,7 @@ static void retire_thread(struct session *s, struct roster_thread *t, int told)
 	struct roster *roster = &s->roster;
 
 	if (told || t->used)
-		session_row(s, TABLE_THREAD, values, thread_row(s, t, t->end, values));
+		session_row(s, TABLE_THREAD, values, fill_roster_row(s, t, t->end, values));
 	if (t->samples)
 		report_track_close(t->samples);
 	unlink_thread(roster, t);
@@ -336,7 +336,7 @@ static void set_comm(struct session *s, struct roster_life *life, const char *co
 }
 
 /* What /proc says of a process that no agent describes. */
-static void describe(struct session *s, struct roster_life *life)
+static void describe_roster_life(struct session *s, struct roster_life *life)
 {
 	char text[1024];
 
@@ -373,7 +373,7 @@ struct roster_life *roster_life(struct session *s, uint32_t pid, int64_t time)
 	read_proc(pid, "comm", comm, sizeof(comm));
 	comm[strcspn(comm, "\n")] = '\0';
 	set_comm(s, life, comm);
-	describe(s, life);
+	describe_roster_life(s, life);
 	return life;
 }
 
@@ -416,7 +416,7 @@ struct roster_life *roster_exec(struct session *s, uint32_t pid, int64_t time, c
 	life->parent = parent;
 	life->ppid = ppid;
 	set_comm(s, life, comm);
-	describe(s, life);
+	describe_roster_life(s, life);
 	roster_thread(s, life, pid, time);
 	roster_rename(s, pid, pid, comm, time);
 	return life;
@@ -454,7 +454,7 @@ void roster_exit(struct session *s, uint32_t pid, uint32_t tid, int64_t time)
 }
 
 /* A new thread is called what its process is; one that was there before has a name of its own. */
-static void name_thread(const struct roster_life *life, struct roster_thread *t)
+static void name_roster_thread(const struct roster_life *life, struct roster_thread *t)
 {
 	char file[40], comm[32] = "";
 
@@ -483,7 +483,7 @@ static struct roster_thread *new_thread(struct session *s, struct roster_life *l
 		free(t);
 		return NULL;
 	}
-	name_thread(life, t);
+	name_roster_thread(life, t);
 	t->priority = session_read_priority(s, life->pid, tid);
 	link_thread(life, t);
 	life->living++;
@@ -583,7 +583,7 @@ static void provisional_thread(struct session *s, const struct roster_thread *t)
 	int64_t values[TABLE_MAX_COLUMNS];
 
 	if (!t->rings)
-		report_append_provisional(s->tables[TABLE_THREAD], values, thread_row(s, t, t->ended ? t->end : s->now, values));
+		report_append_provisional(s->tables[TABLE_THREAD], values, fill_roster_row(s, t, t->ended ? t->end : s->now, values));
 }
 
 void roster_provisional(struct session *s)

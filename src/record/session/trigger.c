@@ -45,7 +45,7 @@ void triggers_free(struct triggers *t)
 	free(t);
 }
 
-static int is_text(const char *wanted, const char *text, size_t size)
+static int is_trigger_text(const char *wanted, const char *text, size_t size)
 {
 	size_t length = strnlen(text, size);
 
@@ -54,7 +54,7 @@ static int is_text(const char *wanted, const char *text, size_t size)
 
 static void learn_string(struct trigger_name *name, uint64_t id, const char *text, size_t size)
 {
-	if (name->id_count < TRIGGER_IDS && is_text(name->wanted->range, text, size))
+	if (name->id_count < TRIGGER_IDS && is_trigger_text(name->wanted->range, text, size))
 		name->ids[name->id_count++] = id;
 }
 
@@ -70,7 +70,7 @@ void trigger_string(struct session *s, uint64_t id, const char *text, size_t siz
 
 static void learn_domain(struct trigger_name *name, uint64_t uid, const char *text, size_t size)
 {
-	if (name->wanted->domain[0] && is_text(name->wanted->domain, text, size))
+	if (name->wanted->domain[0] && is_trigger_text(name->wanted->domain, text, size))
 		idmap_put(&name->domains, uid, 1);
 }
 
@@ -84,7 +84,7 @@ void trigger_domain(struct session *s, uint64_t uid, const char *text, size_t si
 		learn_domain(&t->slow[i].name, uid, text, size);
 }
 
-static int is_meant(const struct trigger_name *name, uint64_t domain, uint64_t id)
+static int is_trigger_range(const struct trigger_name *name, uint64_t domain, uint64_t id)
 {
 	uint32_t i = 0;
 
@@ -109,7 +109,7 @@ void trigger_mark(struct session *s, uint64_t domain, uint64_t name)
 	struct trigger_message message = { .kind = TRIGGER_MARK };
 
 	for (uint32_t i = 0; i < t->mark_count; i++) {
-		if (!is_meant(&t->marks[i], domain, name))
+		if (!is_trigger_range(&t->marks[i], domain, name))
 			continue;
 		snprintf(message.text, sizeof(message.text), "the mark '%.200s'", t->marks[i].wanted->range);
 		pull(t, &message);
@@ -122,7 +122,7 @@ int64_t trigger_median(const struct trigger_slow *slow)
 }
 
 /* The first place whose value is not less. */
-static uint32_t place_of(const struct trigger_slow *slow, int64_t duration)
+static uint32_t find_slow_position(const struct trigger_slow *slow, int64_t duration)
 {
 	uint32_t low = 0, high = slow->count;
 
@@ -142,11 +142,11 @@ void trigger_add_duration(struct trigger_slow *slow, int64_t duration)
 	uint32_t at;
 
 	if (slow->count == TRIGGER_DURATIONS) {
-		at = place_of(slow, slow->recent[slow->next]);
+		at = find_slow_position(slow, slow->recent[slow->next]);
 		slow->count--;
 		memmove(slow->sorted + at, slow->sorted + at + 1, (slow->count - at) * sizeof(int64_t));
 	}
-	at = place_of(slow, duration);
+	at = find_slow_position(slow, duration);
 	memmove(slow->sorted + at + 1, slow->sorted + at, (slow->count - at) * sizeof(int64_t));
 	slow->sorted[at] = duration;
 	slow->count++;
@@ -178,7 +178,7 @@ void trigger_range(struct session *s, uint64_t domain, uint64_t name, int64_t st
 	for (uint32_t i = 0; i < t->slow_count; i++) {
 		struct trigger_slow *slow = &t->slow[i];
 
-		if (!is_meant(&slow->name, domain, name))
+		if (!is_trigger_range(&slow->name, domain, name))
 			continue;
 		if (!told && is_slow(slow, end - start))
 			tell_slow(t, slow, end - start, "took");
@@ -202,7 +202,7 @@ static uint8_t check_one(struct session *s, uint64_t domain, uint64_t name, int6
 	for (uint32_t i = 0; i < t->slow_count; i++) {
 		struct trigger_slow *slow = &t->slow[i];
 
-		if (!is_meant(&slow->name, domain, name) || !hangs(slow, lasted))
+		if (!is_trigger_range(&slow->name, domain, name) || !hangs(slow, lasted))
 			continue;
 		tell_slow(t, slow, lasted, "has lasted");
 		told = 1;

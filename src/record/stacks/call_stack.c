@@ -56,7 +56,7 @@ int call_stack_record(struct traced_thread *t, const uint8_t *bytes, uint32_t si
 	return 0;
 }
 
-static int is_ours(const struct traced_process *p, uint64_t pc)
+static int is_agent_address(const struct traced_process *p, uint64_t pc)
 {
 	for (uint32_t i = 0; i < p->own_code_count; i++)
 		if (pc >= p->own_code[i].start && pc < p->own_code[i].end)
@@ -69,7 +69,7 @@ static void drop_own_frames(const struct traced_process *p, struct stack_walk *w
 {
 	uint32_t ours = 0;
 
-	while (ours < walk->count && is_ours(p, walk->pcs[ours]))
+	while (ours < walk->count && is_agent_address(p, walk->pcs[ours]))
 		ours++;
 	memmove(walk->pcs, walk->pcs + ours, (walk->count - ours) * sizeof(walk->pcs[0]));
 	walk->count -= ours;
@@ -113,7 +113,7 @@ void call_stack_module(struct traced_process *p, const char *path, uint64_t star
 	const char *file = path_name(path);
 	size_t length;
 
-	if (p->own_code_count == COUNT_OF(p->own_code) || is_ours(p, start))
+	if (p->own_code_count == COUNT_OF(p->own_code) || is_agent_address(p, start))
 		return;
 	for (size_t i = 0; i < COUNT_OF(names); i++) {
 		length = strlen(names[i]);

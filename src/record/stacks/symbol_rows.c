@@ -5,7 +5,7 @@
 
 #include "base/macros.h"
 
-static void append(struct symbol_rows *rows, enum table_id table, const int64_t *values, uint32_t present)
+static void append_symbol_row(struct symbol_rows *rows, enum table_id table, const int64_t *values, uint32_t present)
 {
 	struct report_track *track = report_track(rows->writer, table, 0);
 	int r = track ? report_append(track, values, present) : -ENOMEM;
@@ -35,12 +35,12 @@ void symbol_rows_symbol(void *context, const struct namer_symbol *symbol)
 		values[COLUMN_SYMBOL_SIZE] = (int64_t)symbol->size;
 		present |= BIT(COLUMN_SYMBOL_SIZE);
 	}
-	append(rows, TABLE_SYMBOL, values, present);
+	append_symbol_row(rows, TABLE_SYMBOL, values, present);
 }
 
 void symbol_rows_frame(void *context, uint32_t frame, uint64_t symbol)
 {
 	const int64_t values[TABLE_MAX_COLUMNS] = { [COLUMN_FRAME_SYMBOL_FRAME] = frame, [COLUMN_FRAME_SYMBOL_SYMBOL] = (int64_t)symbol };
 
-	append(context, TABLE_FRAME_SYMBOL, values, BIT(COLUMN_FRAME_SYMBOL_FRAME) | BIT(COLUMN_FRAME_SYMBOL_SYMBOL));
+	append_symbol_row(context, TABLE_FRAME_SYMBOL, values, BIT(COLUMN_FRAME_SYMBOL_FRAME) | BIT(COLUMN_FRAME_SYMBOL_SYMBOL));
 }

@@ -42,7 +42,7 @@ static bool valid(int64_t id, size_t limit)
 	return id > 0 && (uint64_t)id < limit;
 }
 
-static int take_module(void *context, const int64_t *values, uint32_t present)
+static int take_known_module(void *context, const int64_t *values, uint32_t present)
 {
 	struct symbolizing *s = context;
 	struct known_module *m;
@@ -63,7 +63,7 @@ static bool can_have_names(const struct known_module *m)
 	return m->path && (m->kind != MODULE_OTHER || m->build_id_size);
 }
 
-static int take_frame(void *context, const int64_t *values, uint32_t present)
+static int take_known_frame(void *context, const int64_t *values, uint32_t present)
 {
 	struct symbolizing *s = context;
 
@@ -77,7 +77,7 @@ static int take_frame(void *context, const int64_t *values, uint32_t present)
 	return 0;
 }
 
-static int take_name(void *context, const int64_t *values, uint32_t present)
+static int take_known_name(void *context, const int64_t *values, uint32_t present)
 {
 	struct symbolizing *s = context;
 
@@ -96,7 +96,7 @@ static int take_symbol(void *context, const int64_t *values, uint32_t present)
 	return 0;
 }
 
-static int load(struct symbolizing *s)
+static int load_frame_tables(struct symbolizing *s)
 {
 	s->module_limit = (size_t)report_row_count(s->report, TABLE_MODULE) + 1;
 	s->frame_rows = report_row_count(s->report, TABLE_FRAME);
@@ -107,13 +107,13 @@ static int load(struct symbolizing *s)
 	s->frames = calloc(s->frame_limit, sizeof(*s->frames));
 	if (!s->modules || !s->frames)
 		return -ENOMEM;
-	TRY(report_each_row(s->report, TABLE_MODULE, COLUMN_MODULE_BUILD_ID + 1, take_module, s));
-	TRY(report_each_row(s->report, TABLE_FRAME, COLUMN_FRAME_OFFSET + 1, take_frame, s));
-	TRY(report_each_row(s->report, TABLE_FRAME_SYMBOL, COLUMN_FRAME_SYMBOL_SYMBOL + 1, take_name, s));
+	TRY(report_each_row(s->report, TABLE_MODULE, COLUMN_MODULE_BUILD_ID + 1, take_known_module, s));
+	TRY(report_each_row(s->report, TABLE_FRAME, COLUMN_FRAME_OFFSET + 1, take_known_frame, s));
+	TRY(report_each_row(s->report, TABLE_FRAME_SYMBOL, COLUMN_FRAME_SYMBOL_SYMBOL + 1, take_known_name, s));
 	return report_each_row(s->report, TABLE_SYMBOL, COLUMN_SYMBOL_ID + 1, take_symbol, s);
 }
 
-static bool describe(void *context, uint32_t module, struct namer_module *ret)
+static bool describe_known_module(void *context, uint32_t module, struct namer_module *ret)
 {
 	const struct symbolizing *s = context;
 	const struct known_module *m = &s->modules[module];
@@ -122,7 +122,7 @@ static bool describe(void *context, uint32_t module, struct namer_module *ret)
 	return true;
 }
 
-static void trouble(void *context, const char *text)
+static void report_symbol_trouble(void *context, const char *text)
 {
 	const struct symbolizing *s = context;
 
@@ -169,8 +169,8 @@ static int add_names(struct symbolizing *s, struct symbolize_result *ret, struct
 {
 	const struct symbolize_request *q = s->request;
 	/* clang-format off */
-	struct namer namer = { .context = s, .describe = describe, .symbol = symbol_rows_symbol,
-			       .frame = symbol_rows_frame, .trouble = trouble, .left = left, .folders = q->folders,
+	struct namer namer = { .context = s, .describe = describe_known_module, .symbol = symbol_rows_symbol,
+			       .frame = symbol_rows_frame, .trouble = report_symbol_trouble, .left = left, .folders = q->folders,
 			       .kallsyms = same_boot(s->report) ? KALLSYMS_PATH : NULL,
 			       .last_symbol = s->last_symbol };
 	/* clang-format on */
@@ -197,7 +197,7 @@ int symbolize_report(const struct symbolize_request *request, struct symbolize_r
 
 	*ret = (struct symbolize_result){ 0, 0, 0 };
 	TRY(report_open(&s.report, request->report, err));
-	rc = load(&s);
+	rc = load_frame_tables(&s);
 	if (rc < 0)
 		error_set_errno(err, -rc, "cannot read the stacks of %s", request->report);
 	else

@@ -20,7 +20,7 @@ struct naming {
 
 _Static_assert(offsetof(struct naming, rows) == 0, "it is the context of the rows as well");
 
-static bool describe(void *context, uint32_t uid, struct namer_module *ret)
+static bool describe_session_module(void *context, uint32_t uid, struct namer_module *ret)
 {
 	struct naming *n = context;
 	struct module *m;
@@ -36,7 +36,7 @@ static bool describe(void *context, uint32_t uid, struct namer_module *ret)
 	return true;
 }
 
-static void trouble(void *context, const char *text)
+static void diagnose_symbol_trouble(void *context, const char *text)
 {
 	struct naming *n = context;
 
@@ -48,8 +48,8 @@ void stacks_resolve(struct session *s, const char *debug_folders)
 {
 	struct naming naming = { .rows = { .writer = s->writer }, .session = s, .modules = spaces_modules(s) };
 	/* clang-format off */
-	struct namer namer = { .context = &naming, .describe = describe, .symbol = symbol_rows_symbol,
-			       .frame = symbol_rows_frame, .trouble = trouble, .folders = debug_folders, .kallsyms = KALLSYMS_PATH };
+	struct namer namer = { .context = &naming, .describe = describe_session_module, .symbol = symbol_rows_symbol,
+			       .frame = symbol_rows_frame, .trouble = diagnose_symbol_trouble, .folders = debug_folders, .kallsyms = KALLSYMS_PATH };
 	/* clang-format on */
 	uint32_t count;
 	const struct stack_frame *known = stacks_frames(s, &count);
@@ -58,6 +58,6 @@ void stacks_resolve(struct session *s, const char *debug_folders)
 	for (uint32_t i = 0; frames && i < count; i++)
 		frames[i] = (struct namer_frame){ known[i].offset, known[i].module, i + 1 };
 	if (frames && namer_run(&namer, frames, count) < 0)
-		trouble(&naming, "there was no memory to name all functions; 'sonde symbolize' can do it later");
+		diagnose_symbol_trouble(&naming, "there was no memory to name all functions; 'sonde symbolize' can do it later");
 	free(frames);
 }

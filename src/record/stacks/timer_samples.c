@@ -26,7 +26,7 @@ struct timer_samples {
 	size_t cap;
 };
 
-static uint64_t stack_of(struct session *s, const struct traced_process *p, const struct timer_samples *m)
+static uint64_t intern_timer_stack(struct session *s, const struct traced_process *p, const struct timer_samples *m)
 {
 	struct space *space = space_of(s, p->uid, p->info.pid);
 	struct stack_copy copy = { .bytes = m->stack, .size = m->size };
@@ -41,7 +41,7 @@ static uint64_t stack_of(struct session *s, const struct traced_process *p, cons
 	return stacks_intern(s, space, &walk);
 }
 
-static void write_row(struct session *s, struct traced_process *p, struct traced_thread *t)
+static void write_timer_sample(struct session *s, struct traced_process *p, struct traced_thread *t)
 {
 	struct timer_samples *m = t->timer_samples;
 	int64_t v[TABLE_MAX_COLUMNS];
@@ -67,10 +67,10 @@ static void finish_sample(struct session *s, struct traced_process *p, struct tr
 {
 	struct timer_samples *m = t->timer_samples;
 
-	m->last_stack = stack_of(s, p, m);
+	m->last_stack = intern_timer_stack(s, p, m);
 	s->timer_samples++;
 	s->timer_samples_ns += m->open.weight;
-	write_row(s, p, t);
+	write_timer_sample(s, p, t);
 	m->is_open = 0;
 	m->size = 0;
 }
@@ -84,10 +84,10 @@ static void write_rest(struct session *s, struct traced_process *p, struct trace
 		finish_sample(s, p, t);
 	m->open = *rest;
 	m->time = time;
-	write_row(s, p, t);
+	write_timer_sample(s, p, t);
 }
 
-static int append(struct timer_samples *m, const uint8_t *bytes, size_t size)
+static int append_stack_bytes(struct timer_samples *m, const uint8_t *bytes, size_t size)
 {
 	if (size > STACK_LIMIT - m->size)
 		return -EBADMSG;
@@ -131,7 +131,7 @@ int timer_samples_add(struct session *s, struct traced_process *p, struct traced
 		m->is_open = 1;
 	}
 	m->left = left;
-	result = append(m, bytes + sizeof(piece), size - sizeof(piece));
+	result = append_stack_bytes(m, bytes + sizeof(piece), size - sizeof(piece));
 	if (result == 0 && left == 0)
 		finish_sample(s, p, t);
 	return result;

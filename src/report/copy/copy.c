@@ -44,7 +44,7 @@ static bool keeps_time(const struct report_part *part, int64_t start, int64_t en
 	return !part || !part->keeps || part->keeps(part->context, start, end);
 }
 
-static bool keeps_row(const struct report_part *part, enum table_id table, int64_t *values, uint32_t present)
+static bool is_part_row(const struct report_part *part, enum table_id table, int64_t *values, uint32_t present)
 {
 	return !part || !part->keeps_row || part->keeps_row(part->context, table, values, present);
 }
@@ -69,7 +69,7 @@ static int append_rows(const struct copy *c, struct report_track *t, const struc
 			values[column] = g->values[column][i];
 			present |= (uint32_t)!g->nulls[column][i] << column;
 		}
-		if (kind != TABLE_KIND_PLAIN || keeps_row(c->part, table, values, present))
+		if (kind != TABLE_KIND_PLAIN || is_part_row(c->part, table, values, present))
 			rc = report_append(t, values, present);
 	}
 	return rc == -EINVAL ? 0 : rc;

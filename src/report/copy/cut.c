@@ -55,7 +55,7 @@ static int read_block(struct cut *c, uint64_t offset, struct block_header *h)
 }
 
 /* The number that the next row of its track gets. */
-static int take_number(struct cut *c, struct entry *e)
+static int take_row_number(struct cut *c, struct entry *e)
 {
 	struct report_track *t;
 
@@ -163,7 +163,7 @@ static int copy_whole(struct cut *c, const struct entry *entries, size_t count)
 	for (size_t i = 0; i < count; i++) {
 		copies[i] = entries[i];
 		copies[i].offset = offset;
-		TRY(take_number(c, &copies[i]));
+		TRY(take_row_number(c, &copies[i]));
 		TRY(entry_add(w, &copies[i]));
 	}
 	return add_details(c, &h, copies, count);
@@ -258,7 +258,7 @@ static int how_much(const struct cut *c, const struct entry *entries, size_t cou
 }
 
 /* Spans that lie across the beginning have a start before it: only the ends count. */
-static int copy_blocks(struct cut *c)
+static int copy_cut_blocks(struct cut *c)
 {
 	size_t to;
 	int r = 0;
@@ -294,7 +294,7 @@ static int copy_alive(struct report_writer *w, int from_fd, int64_t from, int nu
 		w->tracks[i]->flushed = 0;
 	c.values = malloc((size_t)TABLE_MAX_COLUMNS * SET_MAX_ROWS * sizeof(*c.values));
 	c.nulls = malloc((size_t)TABLE_MAX_COLUMNS * SET_MAX_ROWS);
-	r = c.values && c.nulls ? copy_blocks(&c) : -ENOMEM;
+	r = c.values && c.nulls ? copy_cut_blocks(&c) : -ENOMEM;
 	scratch_release(&c.scratch);
 	buf_release(&c.raw);
 	free(c.values);

@@ -12,7 +12,7 @@
 
 #define COPY_PIECE (1u << 20)
 
-static int take_entry(struct report *r, const struct entry *entry, void *context)
+static int take_extended_entry(struct report *r, const struct entry *entry, void *context)
 {
 	struct report_writer *w = context;
 
@@ -23,7 +23,7 @@ static int take_entry(struct report *r, const struct entry *entry, void *context
 }
 
 /* The file up to its directory, header included. */
-static int copy_blocks(struct report_writer *w, const struct report *r, uint64_t size)
+static int copy_extended_blocks(struct report_writer *w, const struct report *r, uint64_t size)
 {
 	w->size = 0;
 	while (w->size < size) {
@@ -64,7 +64,7 @@ static void keep_mode(struct report_writer *w)
 		return;
 }
 
-static int begin(struct report_writer *w, struct report *r, const struct footer *footer, struct error *err)
+static int begin_extension(struct report_writer *w, struct report *r, const struct footer *footer, struct error *err)
 {
 	int rc;
 
@@ -76,9 +76,9 @@ static int begin(struct report_writer *w, struct report *r, const struct footer 
 	free(w->journal_path);
 	w->journal_path = path_with(w->part_path, ".journal");
 	keep_mode(w);
-	rc = w->journal_path ? directory_walk(r, footer, take_entry, w, err) : -ENOMEM;
+	rc = w->journal_path ? directory_walk(r, footer, take_extended_entry, w, err) : -ENOMEM;
 	if (rc == 0)
-		rc = copy_blocks(w, r, footer->directory_offset);
+		rc = copy_extended_blocks(w, r, footer->directory_offset);
 	if (rc == 0)
 		rc = go_on(w, r);
 	w->segment_start = w->size;
@@ -103,7 +103,7 @@ int report_extend_begin(struct report_writer **ret, struct report *r, const char
 	w = writer_new(path, overwrite);
 	if (!w)
 		return error_set(err, ENOMEM, "no memory for the report");
-	rc = begin(w, r, &footer, err);
+	rc = begin_extension(w, r, &footer, err);
 	if (rc < 0)
 		writer_free(w);
 	else

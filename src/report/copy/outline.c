@@ -75,7 +75,7 @@ static int copy_block(struct outline *o, uint64_t offset)
 	return output_append(w);
 }
 
-static int take_entry(struct report *r, const struct entry *entry, void *context)
+static int take_outline_entry(struct report *r, const struct entry *entry, void *context)
 {
 	struct outline *o = context;
 	struct entry e = *entry;
@@ -92,13 +92,13 @@ static int take_entry(struct report *r, const struct entry *entry, void *context
 	return entry_add(o->w, &e);
 }
 
-static int copy_blocks(struct outline *o, const struct footer *footer, struct error *err)
+static int copy_outline_blocks(struct outline *o, const struct footer *footer, struct error *err)
 {
 	buf_clear(&o->w->block);
 	TRY(buf_append(&o->w->block, o->r->map, sizeof(struct file_header)));
 	TRY(output_append(o->w));
 	TRY(list_details(o));
-	return directory_walk(o->r, footer, take_entry, o, err);
+	return directory_walk(o->r, footer, take_outline_entry, o, err);
 }
 
 static int write_outline(struct outline *o, const struct footer *footer, struct error *err)
@@ -111,7 +111,7 @@ static int write_outline(struct outline *o, const struct footer *footer, struct 
 	w->extends = 1; /* the levels of detail are there already */
 	TRY(output_open_temporary(w, err));
 	w->size = 0;
-	rc = copy_blocks(o, footer, err);
+	rc = copy_outline_blocks(o, footer, err);
 	w->rows = footer->rows - o->left_out;
 	rc = rc < 0 ? error_set_errno(err, -rc, "cannot write %s", w->path) : finish_file(w, err);
 	if (rc < 0)

@@ -272,7 +272,7 @@ static int load_dict(struct scratch *s, const struct cursor *data, const struct 
 }
 
 /* Columns that stand by themselves. */
-static int load_column(struct scratch *s, const struct cursor *data, const struct column_head *h, uint64_t *out)
+static int load_own_column(struct scratch *s, const struct cursor *data, const struct column_head *h, uint64_t *out)
 {
 	switch (h->transform) {
 	case TRANSFORM_CONST:
@@ -311,7 +311,7 @@ static int spread(struct scratch *s, const struct columns_wanted *w, uint32_t ro
 	uint32_t used = 0;
 
 	TRY(load_plane(s, &w->data, &h->bitmap, s->bitmap, (rows + 7) / 8, &bitmap));
-	TRY(load_column(s, &w->data, h, s->values));
+	TRY(load_own_column(s, &w->data, h, s->values));
 	for (uint32_t i = 0; i < rows; i++) {
 		unsigned has = bitmap[i / 8] >> i % 8 & 1;
 
@@ -346,5 +346,6 @@ int decode_column(struct scratch *s, const struct set_view *set, unsigned column
 		return spread(s, &w, rows, values, nulls);
 	if (nulls)
 		memset(nulls, 0, rows);
-	return is_span ? load_span(s, &w, rows, (int)column, (uint64_t *)values) : load_column(s, &w.data, &w.head[0], (uint64_t *)values);
+	return is_span ? load_span(s, &w, rows, (int)column, (uint64_t *)values) :
+			 load_own_column(s, &w.data, &w.head[0], (uint64_t *)values);
 }

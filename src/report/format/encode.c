@@ -62,7 +62,7 @@ struct range {
 	int64_t max;
 };
 
-static struct range range_of(const int64_t *values, uint32_t n)
+static struct range find_value_range(const int64_t *values, uint32_t n)
 {
 	struct range r = { n ? values[0] : 0, n ? values[0] : 0 };
 
@@ -303,7 +303,7 @@ static void put_null_bitmap(struct encoder *e, const struct set_rows *rows, unsi
 
 static void put_any_values(struct encoder *e, const int64_t *v, uint32_t n, int compress)
 {
-	struct range r = range_of(v, n);
+	struct range r = find_value_range(v, n);
 
 	if (r.min != r.max) {
 		put_free_column(e, v, n, r, compress);
@@ -313,7 +313,7 @@ static void put_any_values(struct encoder *e, const int64_t *v, uint32_t n, int 
 	put_zigzag(&e->head, v[0]);
 }
 
-static void put_values(struct encoder *e, const struct set_rows *rows, unsigned column, int compress)
+static void encode_values(struct encoder *e, const struct set_rows *rows, unsigned column, int compress)
 {
 	uint32_t n = rows->counts[column];
 
@@ -327,14 +327,14 @@ static void put_values(struct encoder *e, const struct set_rows *rows, unsigned 
 
 /* A column with some nulls begins with a byte that says so, how many values there are
  * and the bitmap; then it goes on like any other. */
-static void put_column(struct encoder *e, const struct set_rows *rows, unsigned column, int compress)
+static void encode_column(struct encoder *e, const struct set_rows *rows, unsigned column, int compress)
 {
 	CHECK(rows->counts[column] <= rows->head.rows);
 	if (rows->counts[column] != rows->head.rows) {
 		put_byte(&e->head, TRANSFORM_HAS_NULLS);
 		put_null_bitmap(e, rows, column, compress);
 	}
-	put_values(e, rows, column, compress);
+	encode_values(e, rows, column, compress);
 }
 
 static void put_head(struct encoder *e, const struct set_head *h)
@@ -357,7 +357,7 @@ int encode_set(struct encoder *e, const struct set_rows *rows, int compress, str
 	put_head(e, &rows->head);
 	for (unsigned c = 0; c < TABLE_MAX_COLUMNS; c++)
 		if (rows->head.present >> c & 1)
-			put_column(e, rows, c, compress);
+			encode_column(e, rows, c, compress);
 	if (buf_result(&e->head) < 0 || buf_result(&e->data) < 0)
 		return -ENOMEM;
 	put_varint(out, e->head.len + e->data.len);

@@ -208,7 +208,7 @@ int reader_footer(const struct report *r, struct footer *ret)
 }
 
 /* Back to nothing known, after a directory that turned out to be damaged. */
-static void forget(struct report *r)
+static void forget_directory(struct report *r)
 {
 	for (unsigned i = 0; i < TABLE_ID_LIMIT; i++)
 		r->tables[i].count = r->tables[i].absent_count = r->tables[i].rows = 0;
@@ -234,7 +234,7 @@ static int index_report(struct report *r, const char *name, struct error *err)
 	if (reader_footer(r, &footer)) {
 		rc = index_directory(r, &footer, &why);
 		if (rc == -EBADMSG) {
-			forget(r);
+			forget_directory(r);
 			reader_note(r, "the directory is damaged; the file was searched instead");
 		}
 	}

@@ -71,7 +71,7 @@ static uint32_t rows_known(const struct known_track *k, const struct entry *e)
 	return k->rows - e->first >= e->items ? e->items : (uint32_t)(k->rows - e->first);
 }
 
-static int add_set(struct scan *s, uint32_t block, struct entry *e)
+static int add_scan_set(struct scan *s, uint32_t block, struct entry *e)
 {
 	struct known_track *k = known_get(&s->known, e->table, e->track);
 	uint32_t skip;
@@ -153,7 +153,7 @@ static int add_sets(struct scan *s, uint32_t block, const struct block_header *h
 		if (!!(set.head.flags & SET_PROVISIONAL) != provisional)
 			continue;
 		entry_from_set(&set, h, inside, &e);
-		rc = provisional ? add_provisional(s, block, &set, &e) : add_set(s, block, &e);
+		rc = provisional ? add_provisional(s, block, &set, &e) : add_scan_set(s, block, &e);
 	}
 	return rc;
 }

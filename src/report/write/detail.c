@@ -86,7 +86,7 @@ static void begin_buckets(struct buckets *b, const struct set_rows *rows)
 }
 
 /* A row that ends before it begins, or that is out of bounds, is none. */
-static void sum_up(struct buckets *b, const struct set_rows *rows)
+static void sum_up_buckets(struct buckets *b, const struct set_rows *rows)
 {
 	const int64_t *start = rows->columns[0], *end = rows->kind == TABLE_KIND_SPAN ? rows->columns[1] : start;
 
@@ -157,7 +157,7 @@ static uint32_t *value_places(const struct set_rows *rows, int column)
 	return places;
 }
 
-static int64_t value_of(const struct set_rows *rows, int column, const uint32_t *places, uint32_t row)
+static int64_t find_detail_value(const struct set_rows *rows, int column, const uint32_t *places, uint32_t row)
 {
 	uint32_t at = places ? places[row] : row;
 
@@ -212,7 +212,7 @@ static void fill_names(struct detail_set *set, const struct set_rows *rows, cons
 	for (uint32_t i = 0; i < set->rows.head.rows; i++) {
 		const struct bucket *from = &b->items[set->which[i]];
 
-		name = from->rows ? value_of(rows, from_column, places, from->row) : 0;
+		name = from->rows ? find_detail_value(rows, from_column, places, from->row) : 0;
 		if (!name)
 			continue;
 		set->values[column][count++] = name;
@@ -236,7 +236,7 @@ static void add_flags(uint8_t *flags, const struct detail_set *set, const struct
 	for (uint32_t i = 0; column >= 0 && rows->counts[column] && i < set->rows.head.rows; i++) {
 		const struct bucket *from = &b->items[set->which[i]];
 
-		if (is_long(b, from) && value_of(rows, column, places, from->row) & mask)
+		if (is_long(b, from) && find_detail_value(rows, column, places, from->row) & mask)
 			flags[i] |= flag;
 	}
 	free(places);
@@ -367,7 +367,7 @@ static void follow_file(struct report_writer *w)
 	d->seed = w->seed;
 }
 
-static int add_set(struct report_writer *w, const struct set_rows *rows)
+static int add_detail_set(struct report_writer *w, const struct set_rows *rows)
 {
 	size_t before = w->detail.payload.len;
 	/* clang-format off */
@@ -404,10 +404,10 @@ void detail_add(struct report_writer *w, const struct set_rows *rows)
 	if (rows->head.table == TABLE_COUNTER)
 		sum_up_counter(&room->buckets, rows);
 	else
-		sum_up(&room->buckets, rows);
+		sum_up_buckets(&room->buckets, rows);
 	fill_set(&room->set, rows, &room->buckets);
 	if (room->set.rows.head.rows)
-		add_set(w, &room->set.rows);
+		add_detail_set(w, &room->set.rows);
 	if (w->detail.payload.len >= PACK_BYTES)
 		detail_flush(w);
 }

@@ -14,7 +14,7 @@
 /* Less than this holds no report. */
 #define LEAST_BYTES (256ull << 10)
 
-static uint64_t least(uint64_t a, uint64_t b)
+static uint64_t limit_room_size(uint64_t a, uint64_t b)
 {
 	return a < b ? a : b;
 }
@@ -36,13 +36,13 @@ void room_measure(struct report_writer *w)
 	/* Some filesystems do not say how large they are. */
 	if (fstatvfs(w->fd, &disk) == 0 && disk.f_blocks) {
 		size = (uint64_t)disk.f_blocks * disk.f_frsize;
-		part = least(part, size / DISK_PART);
+		part = limit_room_size(part, size / DISK_PART);
 		if (!w->floor_given)
-			w->floor_bytes = least(FLOOR_BYTES, size / 100 * FLOOR_PERCENT);
+			w->floor_bytes = limit_room_size(FLOOR_BYTES, size / 100 * FLOOR_PERCENT);
 	}
-	w->finish_reserve = least(FINISH_RESERVE, part);
+	w->finish_reserve = limit_room_size(FINISH_RESERVE, part);
 	if (!w->parked)
-		w->journal_limit = least(w->journal_limit, part);
+		w->journal_limit = limit_room_size(w->journal_limit, part);
 }
 
 void report_writer_set_disk_floor(struct report_writer *w, uint64_t bytes)
@@ -65,7 +65,7 @@ static int reserve(struct report_writer *w)
 
 	if (want <= w->reserved)
 		return 0;
-	want = least(want + w->finish_reserve, w->size_limit);
+	want = limit_room_size(want + w->finish_reserve, w->size_limit);
 	if (want <= w->size || fallocate(w->fd, FALLOC_FL_KEEP_SIZE, (off_t)w->size, (off_t)(want - w->size)) == 0)
 		w->reserved = want;
 	else if (errno == ENOSPC)
@@ -87,7 +87,7 @@ static int disk_error(const struct report_writer *w, uint64_t left, struct error
 			 (unsigned long long)(left >> 20), w->path, (unsigned long long)(w->floor_bytes >> 20));
 }
 
-static int check(struct report_writer *w, struct error *err)
+static int check_disk_room(struct report_writer *w, struct error *err)
 {
 	struct statvfs disk;
 	uint64_t left;
@@ -108,12 +108,12 @@ int room_check(struct report_writer *w, struct error *err)
 
 	if (w->parked)
 		return 0;
-	r = check(w, err);
+	r = check_disk_room(w, err);
 	if (r == 0 || !w->builder_bytes)
 		return r;
 	/* What rows will take is not known before they are encoded; mostly it is much less. */
 	r = flush_all(w, 1);
-	return r < 0 ? error_set_errno(err, -r, "cannot write %s", w->part_path) : check(w, err);
+	return r < 0 ? error_set_errno(err, -r, "cannot write %s", w->part_path) : check_disk_room(w, err);
 }
 
 int room_check_first(struct report_writer *w, struct error *err)

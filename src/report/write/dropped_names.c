@@ -91,7 +91,7 @@ int report_string_passes(const struct report_writer *w, uint64_t id)
 	return w->ring.on && id >= PASSING_FIRST && id < PASSING_END && w->passing.free_capacity;
 }
 
-static uint64_t put(struct report_writer *w, const char *text, size_t len)
+static uint64_t put_dropped_name(struct report_writer *w, const char *text, size_t len)
 {
 	struct passing *p = &w->passing;
 	uint64_t id;
@@ -114,7 +114,7 @@ uint64_t report_string_passing(struct report_writer *w, const char *text, size_t
 	if (w->interned.used < w->string_limit || !w->ring.on || !w->passing.free_capacity)
 		return report_string(w, text, len);
 	id = string_known(w, text, len);
-	return id ? id : put(w, text, len);
+	return id ? id : put_dropped_name(w, text, len);
 }
 
 /* Copies the text of an id in `payload`, which holds `items` texts. */
@@ -137,7 +137,7 @@ static int find_text(const uint8_t *payload, uint64_t size, uint32_t items, uint
 	return buf_append(ret, c.at + at, found);
 }
 
-static int read_text(struct report_writer *w, const struct entry *e, uint64_t id, struct buf *ret)
+static int read_dropped_text(struct report_writer *w, const struct entry *e, uint64_t id, struct buf *ret)
 {
 	CLEANUP(buf_release) struct buf block = BUF_INIT;
 	CLEANUP_FREE uint8_t *owned = NULL;
@@ -174,8 +174,8 @@ uint64_t report_string_again(struct report_writer *w, uint64_t id)
 
 		if (e->kind != BLOCK_STRINGS || e->flags & BLOCK_META || id < e->first || id > e->last)
 			continue;
-		if (read_text(w, e, id, &text) == 0)
-			again = put(w, text.data, text.len);
+		if (read_dropped_text(w, e, id, &text) == 0)
+			again = put_dropped_name(w, text.data, text.len);
 		break;
 	}
 	buf_release(&text);

@@ -84,7 +84,7 @@ static int journal_pending(struct report_writer *w, struct pending *p)
 	return r;
 }
 
-static int add_set(struct report_writer *w, struct report_track *t, unsigned flags, struct block_header *h)
+static int add_journal_set(struct report_writer *w, struct report_track *t, unsigned flags, struct block_header *h)
 {
 	struct set_rows rows;
 
@@ -101,7 +101,7 @@ static int add_dirty(struct report_writer *w, struct block_header *h)
 
 	for (struct report_track *t = w->dirty; t && r == 0; t = t->next_dirty)
 		if (t->rows > t->journaled)
-			r = add_set(w, t, 0, h);
+			r = add_journal_set(w, t, 0, h);
 	return r;
 }
 
@@ -132,7 +132,7 @@ static int add_provisional(struct report_writer *w, struct block_header *h)
 
 	for (size_t i = 0; i < w->provisional_count && r == 0; i++)
 		if (w->provisional[i]->rows)
-			r = add_set(w, w->provisional[i], SET_PROVISIONAL, h);
+			r = add_journal_set(w, w->provisional[i], SET_PROVISIONAL, h);
 	return r;
 }
 

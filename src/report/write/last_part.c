@@ -111,7 +111,7 @@ static int is_over(const struct pass *p, size_t from, size_t to, int64_t *ret_un
 }
 
 /* The stretch grows by what lies behind it, or begins. */
-static void give_up(struct pass *p, uint64_t offset, uint64_t end)
+static void give_up_stretch(struct pass *p, uint64_t offset, uint64_t end)
 {
 	struct entry *last = p->kept ? &p->w->entries[p->kept - 1] : NULL;
 
@@ -123,7 +123,7 @@ static void give_up(struct pass *p, uint64_t offset, uint64_t end)
 	last->items = 1;
 }
 
-static void join(struct pass *p, const struct entry *skip)
+static void join_skip_entry(struct pass *p, const struct entry *skip)
 {
 	struct entry *last = p->kept ? &p->w->entries[p->kept - 1] : NULL;
 
@@ -145,7 +145,7 @@ static void drop_block(struct pass *p, size_t from, size_t to, uint64_t end, int
 	p->in_journal |= w->entries[from].written >= w->ring.journal_began;
 	w->ring.skipped += end - offset;
 	p->too_much -= freed < p->too_much ? freed : p->too_much;
-	give_up(p, offset, end);
+	give_up_stretch(p, offset, end);
 }
 
 static void drop_blocks(struct pass *p)
@@ -162,7 +162,7 @@ static void drop_blocks(struct pass *p)
 			to++;
 		end = to < w->entry_count ? w->entries[to].offset : w->size;
 		if (first.kind == BLOCK_SKIP) {
-			join(p, &first);
+			join_skip_entry(p, &first);
 		} else if (is_over(p, from, to, &until)) {
 			drop_block(p, from, to, end, until);
 		} else {

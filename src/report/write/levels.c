@@ -102,7 +102,7 @@ static int compare_entries(const void *a, const void *b)
 	return x->first < y->first ? -1 : x->first > y->first;
 }
 
-static int put_row(struct report_track *lod, const struct entry *e, int64_t level, int64_t rows)
+static int put_level_row(struct report_track *lod, const struct entry *e, int64_t level, int64_t rows)
 {
 	int64_t values[] = {
 		[COLUMN_LOD_TABLE] = e->table,          [COLUMN_LOD_TRACK] = e->track, [COLUMN_LOD_LEVEL] = level,
@@ -135,7 +135,7 @@ static int put_track(struct report_track *lod, struct entry *entries, size_t cou
 
 	for (int64_t level = 1;; level++) {
 		for (size_t i = 0; i < count && r == 0; i++)
-			r = put_row(lod, &entries[i], level, (int64_t)entries[i].last);
+			r = put_level_row(lod, &entries[i], level, (int64_t)entries[i].last);
 		if (r < 0 || count <= 1)
 			return r;
 		for (size_t i = 0; i < count; i++) {

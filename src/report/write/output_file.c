@@ -34,7 +34,7 @@ int fill_random(void *bytes, size_t size)
 	return getrandom(bytes, size, 0) == (ssize_t)size ? 0 : -EIO;
 }
 
-static const char *name_of(const char *path)
+static const char *find_output_name(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 
@@ -43,32 +43,32 @@ static const char *name_of(const char *path)
 
 int output_open_name(const struct report_writer *w, const char *path, int flags)
 {
-	return openat(w->folder, name_of(path), flags, 0600);
+	return openat(w->folder, find_output_name(path), flags, 0600);
 }
 
 int output_rename(const struct report_writer *w, const char *from, const char *to)
 {
-	return renameat(w->folder, name_of(from), w->folder, name_of(to));
+	return renameat(w->folder, find_output_name(from), w->folder, find_output_name(to));
 }
 
 int output_unlink(const struct report_writer *w, const char *path)
 {
-	return unlinkat(w->folder, name_of(path), 0);
+	return unlinkat(w->folder, find_output_name(path), 0);
 }
 
-static bool has_name(const struct report_writer *w, const char *path)
+static bool has_output_name(const struct report_writer *w, const char *path)
 {
-	return faccessat(w->folder, name_of(path), F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+	return faccessat(w->folder, find_output_name(path), F_OK, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
 /* Renames without ever replacing. */
 static int rename_new(const struct report_writer *w, const char *from, const char *to)
 {
-	if (renameat2(w->folder, name_of(from), w->folder, name_of(to), RENAME_NOREPLACE) == 0)
+	if (renameat2(w->folder, find_output_name(from), w->folder, find_output_name(to), RENAME_NOREPLACE) == 0)
 		return 0;
 	if (errno != EINVAL && errno != ENOSYS)
 		return -errno;
-	if (linkat(w->folder, name_of(from), w->folder, name_of(to), 0) == 0) {
+	if (linkat(w->folder, find_output_name(from), w->folder, find_output_name(to), 0) == 0) {
 		output_unlink(w, from);
 		return 0;
 	}
@@ -83,7 +83,7 @@ static int rename_if_free(const struct report_writer *w, const char *from, const
 
 	if (r != -EPERM && r != -EOPNOTSUPP && r != -ENOSYS)
 		return r;
-	if (has_name(w, to))
+	if (has_output_name(w, to))
 		return -EEXIST;
 	return output_rename(w, from, to) < 0 ? -errno : 0;
 }
@@ -113,7 +113,7 @@ static int move_aside(struct report_writer *w, char *ret_note, size_t note_size)
 		journal = path_with(w->journal_path, suffix);
 		if (!part || !journal)
 			r = -ENOMEM;
-		else if (!has_name(w, journal))
+		else if (!has_output_name(w, journal))
 			r = rename_if_free(w, w->part_path, part);
 	}
 	if (r == 0) {
@@ -256,7 +256,7 @@ static int check_target(struct report_writer *w, struct error *err)
 		w->folder = output_place_folder(w->path, err);
 	if (w->folder < 0)
 		return w->folder;
-	if (fstatat(w->folder, name_of(w->path), &st, AT_SYMLINK_NOFOLLOW) < 0)
+	if (fstatat(w->folder, find_output_name(w->path), &st, AT_SYMLINK_NOFOLLOW) < 0)
 		return 0;
 	if (S_ISDIR(st.st_mode))
 		return error_set(err, EISDIR, "%s is a directory; name a file with -o", w->path);
@@ -319,7 +319,7 @@ int output_read(int fd, void *data, size_t size, uint64_t offset)
 	return 0;
 }
 
-static int write_all(int fd, const char *data, size_t size, uint64_t offset)
+static int write_output_bytes(int fd, const char *data, size_t size, uint64_t offset)
 {
 	while (size) {
 		ssize_t n = pwrite(fd, data, size, (off_t)offset);
@@ -346,7 +346,7 @@ static void start_writeback(struct report_writer *w)
 
 int output_append(struct report_writer *w)
 {
-	int r = write_all(w->fd, w->block.data, w->block.len, w->size);
+	int r = write_output_bytes(w->fd, w->block.data, w->block.len, w->size);
 
 	if (r < 0) {
 		if (ftruncate(w->fd, (off_t)w->size) < 0)
@@ -361,7 +361,7 @@ int output_append(struct report_writer *w)
 
 int output_overwrite(struct report_writer *w, const void *data, size_t size, uint64_t offset)
 {
-	return write_all(w->fd, data, size, offset);
+	return write_output_bytes(w->fd, data, size, offset);
 }
 
 static void sync_folder(const struct report_writer *w)
@@ -379,7 +379,7 @@ static bool is_still_ours(const struct report_writer *w)
 {
 	struct stat own, named;
 
-	return fstat(w->fd, &own) == 0 && fstatat(w->folder, name_of(w->part_path), &named, AT_SYMLINK_NOFOLLOW) == 0 &&
+	return fstat(w->fd, &own) == 0 && fstatat(w->folder, find_output_name(w->part_path), &named, AT_SYMLINK_NOFOLLOW) == 0 &&
 	       own.st_dev == named.st_dev && own.st_ino == named.st_ino;
 }
 
