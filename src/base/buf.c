@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* No capacity left, so that nothing fits any more. */
-static int fail(struct buf *b, int error)
+static int fail_buf(struct buf *b, int error)
 {
 	b->cap = b->len;
 	return b->failed = error;
@@ -23,13 +23,13 @@ int buf_reserve(struct buf *b, size_t extra)
 	if (b->failed)
 		return b->failed;
 	if (extra > (size_t)-1 / 4 - b->len)
-		return fail(b, -ENOMEM);
+		return fail_buf(b, -ENOMEM);
 	cap = b->cap ? b->cap : 64;
 	while (cap - b->len <= extra)
 		cap *= 2;
 	data = realloc(b->data, cap);
 	if (!data)
-		return fail(b, -ENOMEM);
+		return fail_buf(b, -ENOMEM);
 	b->data = data;
 	b->cap = cap;
 	return 0;
@@ -61,7 +61,7 @@ int buf_printf(struct buf *b, const char *format, ...)
 	len = vsnprintf(NULL, 0, format, args);
 	va_end(args);
 	if (len < 0)
-		return fail(b, -EINVAL);
+		return fail_buf(b, -EINVAL);
 	r = buf_reserve(b, (size_t)len);
 	if (r < 0)
 		return r;

@@ -4,7 +4,7 @@
 
 #define FIRST_SIZE 64 /* a power of two */
 
-static void place(struct hash_index *index, struct hash_slot slot)
+static void put_hash_slot(struct hash_index *index, struct hash_slot slot)
 {
 	size_t at = slot.hash;
 
@@ -13,7 +13,7 @@ static void place(struct hash_index *index, struct hash_slot slot)
 	index->slots[at & (index->size - 1)] = slot;
 }
 
-static bool grow(struct hash_index *index)
+static bool grow_hash_index(struct hash_index *index)
 {
 	struct hash_index larger = { .size = index->size ? index->size * 2 : FIRST_SIZE, .count = index->count };
 
@@ -22,7 +22,7 @@ static bool grow(struct hash_index *index)
 		return false;
 	for (size_t i = 0; i < index->size; i++)
 		if (index->slots[i].item)
-			place(&larger, index->slots[i]);
+			put_hash_slot(&larger, index->slots[i]);
 	free(index->slots);
 	*index = larger;
 	return true;
@@ -30,9 +30,9 @@ static bool grow(struct hash_index *index)
 
 bool hash_index_add(struct hash_index *index, uint64_t hash, size_t item)
 {
-	if (item >= UINT32_MAX || (index->count * 2 >= index->size && !grow(index)))
+	if (item >= UINT32_MAX || (index->count * 2 >= index->size && !grow_hash_index(index)))
 		return false;
-	place(index, (struct hash_slot){ hash_probe(hash).hash, (uint32_t)item + 1 });
+	put_hash_slot(index, (struct hash_slot){ hash_probe(hash).hash, (uint32_t)item + 1 });
 	index->count++;
 	return true;
 }

@@ -13,7 +13,7 @@ static size_t home(const struct idmap *map, uint64_t key)
 }
 
 /* Where the key is, or the empty place where it would go. */
-static size_t find(const struct idmap *map, uint64_t key)
+static size_t find_idmap_entry(const struct idmap *map, uint64_t key)
 {
 	size_t i = home(map, key);
 
@@ -24,10 +24,10 @@ static size_t find(const struct idmap *map, uint64_t key)
 
 uint64_t idmap_get(const struct idmap *map, uint64_t key)
 {
-	return map->cap ? map->entries[find(map, key)].value : IDMAP_NONE;
+	return map->cap ? map->entries[find_idmap_entry(map, key)].value : IDMAP_NONE;
 }
 
-static int grow(struct idmap *map)
+static int grow_idmap(struct idmap *map)
 {
 	struct idmap bigger = { .cap = map->cap ? map->cap * 2 : 16, .count = map->count };
 
@@ -38,7 +38,7 @@ static int grow(struct idmap *map)
 		bigger.entries[i] = (struct idmap_entry){ 0, IDMAP_NONE };
 	for (size_t i = 0; i < map->cap; i++)
 		if (map->entries[i].value != IDMAP_NONE)
-			bigger.entries[find(&bigger, map->entries[i].key)] = map->entries[i];
+			bigger.entries[find_idmap_entry(&bigger, map->entries[i].key)] = map->entries[i];
 	free(map->entries);
 	*map = bigger;
 	return 0;
@@ -46,12 +46,12 @@ static int grow(struct idmap *map)
 
 int idmap_put(struct idmap *map, uint64_t key, uint64_t value)
 {
-	size_t i = map->cap ? find(map, key) : 0;
+	size_t i = map->cap ? find_idmap_entry(map, key) : 0;
 
 	if (!map->cap || (map->entries[i].value == IDMAP_NONE && map->count * 4 >= map->cap * 3)) {
-		if (grow(map) < 0)
+		if (grow_idmap(map) < 0)
 			return -ENOMEM;
-		i = find(map, key);
+		i = find_idmap_entry(map, key);
 	}
 	map->count += map->entries[i].value == IDMAP_NONE;
 	map->entries[i] = (struct idmap_entry){ key, value };
@@ -65,7 +65,7 @@ uint64_t idmap_take(struct idmap *map, uint64_t key)
 
 	if (!map->cap)
 		return IDMAP_NONE;
-	hole = find(map, key);
+	hole = find_idmap_entry(map, key);
 	value = map->entries[hole].value;
 	if (value == IDMAP_NONE)
 		return IDMAP_NONE;

@@ -6,7 +6,7 @@
 
 #include "base/array.h"
 
-static uint32_t find(const struct keymap *m, uint64_t hash, const void *key, size_t len)
+static uint32_t find_keymap_key(const struct keymap *m, uint64_t hash, const void *key, size_t len)
 {
 	struct hash_probe at = hash_probe(hash);
 
@@ -18,13 +18,13 @@ static uint32_t find(const struct keymap *m, uint64_t hash, const void *key, siz
 
 uint32_t keymap_find(const struct keymap *m, const void *key, size_t len)
 {
-	return find(m, XXH3_64bits(key, len), key, len);
+	return find_keymap_key(m, XXH3_64bits(key, len), key, len);
 }
 
 uint32_t keymap_number(struct keymap *m, const void *key, size_t len)
 {
 	uint64_t hash = XXH3_64bits(key, len);
-	uint32_t number = find(m, hash, key, len);
+	uint32_t number = find_keymap_key(m, hash, key, len);
 	char *bytes;
 
 	if (number != KEYMAP_NONE)

@@ -33,7 +33,7 @@ static int take_item(struct reading *r, struct kernel_request_list *list, size_t
 	return 0;
 }
 
-static int take_number(uint64_t *ret, const char *value)
+static int take_request_number(uint64_t *ret, const char *value)
 {
 	char *end;
 
@@ -46,7 +46,7 @@ static int take_integer(int *ret, const char *value)
 	int is_negative = *value == '-';
 	uint64_t number;
 
-	if (take_number(&number, value + is_negative) < 0 || number > INT_MAX)
+	if (take_request_number(&number, value + is_negative) < 0 || number > INT_MAX)
 		return -1;
 	*ret = is_negative ? -(int)number : (int)number;
 	return 0;
@@ -90,14 +90,14 @@ static int take_bytes(struct kernel_request_bytes *ret, char *value)
 	return 0;
 }
 
-static int take_value(struct reading *r, const struct kernel_request_word *w, void *field, char *value)
+static int take_request_value(struct reading *r, const struct kernel_request_word *w, void *field, char *value)
 {
 	switch (w->kind) {
 	case REQUEST_TEXT: *(const char **)field = value; return 0;
 	case REQUEST_TEXTS: return take_item(r, field, KERNEL_REQUEST_TEXTS, value);
 	case REQUEST_LIST: return take_item(r, field, KERNEL_REQUEST_LIST, value);
 	case REQUEST_INTEGER: return take_integer(field, value);
-	case REQUEST_NUMBER: return take_number(field, value);
+	case REQUEST_NUMBER: return take_request_number(field, value);
 	case REQUEST_CHOICE: return take_choice(field, w->choices, value);
 	case REQUEST_BYTES: return take_bytes(field, value);
 	}
@@ -108,13 +108,13 @@ static int begin_part(struct kernel_request *r, const char *value)
 {
 	uint64_t number;
 
-	if (take_number(&number, value) < 0 || number != r->part_count || number == KERNEL_REQUEST_PARTS)
+	if (take_request_number(&number, value) < 0 || number != r->part_count || number == KERNEL_REQUEST_PARTS)
 		return -1;
 	r->part_count++;
 	return 0;
 }
 
-static int take_line(struct reading *r, const char *word, char *value)
+static int take_request_line(struct reading *r, const char *word, char *value)
 {
 	struct kernel_request *request = r->request;
 	char *base;
@@ -127,7 +127,7 @@ static int take_line(struct reading *r, const char *word, char *value)
 		if (w->is_of_part && !request->part_count)
 			return -1;
 		base = w->is_of_part ? (char *)&request->parts[request->part_count - 1] : (char *)request;
-		return take_value(r, w, base + w->offset, value);
+		return take_request_value(r, w, base + w->offset, value);
 	}
 	return -1;
 }
@@ -145,7 +145,7 @@ int kernel_request_read(struct kernel_request *ret, char *text, const char **roo
 		value = strchr(line, ' ');
 		if (value)
 			*value++ = '\0';
-		if (!value || take_line(&r, line, value) < 0) {
+		if (!value || take_request_line(&r, line, value) < 0) {
 			snprintf(why, why_size, "a request of another version of Sonde: '%.60s'", line);
 			return -1;
 		}

@@ -4,7 +4,7 @@
 
 #include "fmt/kernel_request.h"
 
-static int put_text(FILE *file, const char *word, const char *text)
+static int put_request_text(FILE *file, const char *word, const char *text)
 {
 	if (strchr(text, '\n'))
 		return -EINVAL;
@@ -12,12 +12,12 @@ static int put_text(FILE *file, const char *word, const char *text)
 	return 0;
 }
 
-static int put_list(FILE *file, const char *word, const struct kernel_request_list *list)
+static int put_request_list(FILE *file, const char *word, const struct kernel_request_list *list)
 {
 	int r = 0;
 
 	for (size_t i = 0; i < list->count && r == 0; i++)
-		r = put_text(file, word, list->items[i]);
+		r = put_request_text(file, word, list->items[i]);
 	return r;
 }
 
@@ -43,9 +43,9 @@ static void put_bytes(FILE *file, const char *word, const struct kernel_request_
 static int put_word(FILE *file, const struct kernel_request_word *w, const void *field)
 {
 	switch (w->kind) {
-	case REQUEST_TEXT: return *(const char *const *)field ? put_text(file, w->word, *(const char *const *)field) : 0;
+	case REQUEST_TEXT: return *(const char *const *)field ? put_request_text(file, w->word, *(const char *const *)field) : 0;
 	case REQUEST_TEXTS:
-	case REQUEST_LIST: return put_list(file, w->word, field);
+	case REQUEST_LIST: return put_request_list(file, w->word, field);
 	case REQUEST_INTEGER: fprintf(file, "%s %d\n", w->word, *(const int *)field); break;
 	case REQUEST_NUMBER: fprintf(file, "%s %llu\n", w->word, (unsigned long long)*(const uint64_t *)field); break;
 	case REQUEST_CHOICE: put_choice(file, w, *(const int *)field); break;
@@ -55,7 +55,7 @@ static int put_word(FILE *file, const struct kernel_request_word *w, const void 
 }
 
 /* Words of the request, or of a part. */
-static int put_words(FILE *file, const void *base, int is_part)
+static int put_request_words(FILE *file, const void *base, int is_part)
 {
 	int r = 0;
 
@@ -68,11 +68,11 @@ static int put_words(FILE *file, const void *base, int is_part)
 
 int kernel_request_write(FILE *file, const struct kernel_request *request)
 {
-	int r = put_words(file, request, 0);
+	int r = put_request_words(file, request, 0);
 
 	for (size_t i = 0; i < request->part_count && r == 0; i++) {
 		fprintf(file, KERNEL_REQUEST_PART " %zu\n", i);
-		r = put_words(file, &request->parts[i], 1);
+		r = put_request_words(file, &request->parts[i], 1);
 	}
 	return r == 0 && ferror(file) ? -EIO : r;
 }

@@ -90,7 +90,7 @@ static void let_stray_go(pid_t thread, int status)
 }
 
 /* The next change of the thread's state; as waitpid(). */
-static pid_t wait_for(pid_t thread, int *ret, int flags)
+static pid_t wait_for_thread(pid_t thread, int *ret, int flags)
 {
 	pid_t r;
 
@@ -103,7 +103,7 @@ void borrow_let_strays_go(void)
 {
 	int status;
 
-	wait_for(0, &status, WNOHANG);
+	wait_for_thread(0, &status, WNOHANG);
 }
 
 /* -EAGAIN: it has not stopped within a while, and will do so some time. */
@@ -112,7 +112,7 @@ static int wait_briefly(pid_t thread, int *ret)
 	struct timespec pause = { 0, STOP_PAUSE_NS };
 
 	for (unsigned i = 0; i < STOP_POLLS; i++) {
-		pid_t r = wait_for(thread, ret, WNOHANG);
+		pid_t r = wait_for_thread(thread, ret, WNOHANG);
 
 		if (r < 0)
 			return -ESRCH;
@@ -227,9 +227,9 @@ static void let_go(struct borrowed *b, int signal_number)
 }
 
 /* Waits for its next stop. */
-static int has_ended(struct borrowed *b, int *ret)
+static int has_thread_ended(struct borrowed *b, int *ret)
 {
-	pid_t r = wait_for(b->thread, ret, 0);
+	pid_t r = wait_for_thread(b->thread, ret, 0);
 
 	if (r > 0 && WIFSTOPPED(*ret))
 		return 0;
@@ -246,7 +246,7 @@ static int run_to_call(struct borrowed *b, arch_thread_registers *r)
 	for (;;) {
 		/* One that was killed while it stood does not go on, and has a status all the same. */
 		ptrace(PTRACE_SYSCALL, b->thread, 0, pass_on);
-		if (has_ended(b, &status))
+		if (has_thread_ended(b, &status))
 			return -ESRCH;
 		pass_on = 0;
 		if (WSTOPSIG(status) == SYSCALL_STOP) {
@@ -308,6 +308,6 @@ void borrow_end(struct borrowed *b)
 	set_registers(b, &r);
 	ptrace(PTRACE_INTERRUPT, b->thread, 0, 0);
 	ptrace(PTRACE_CONT, b->thread, 0, 0);
-	if (!has_ended(b, &status))
+	if (!has_thread_ended(b, &status))
 		let_go(b, status >> 16 ? 0 : WSTOPSIG(status));
 }

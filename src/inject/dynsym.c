@@ -19,7 +19,7 @@ static uint64_t in_memory(const struct dynsym *d, uint64_t value)
 	return value && value < d->bias ? value + d->bias : value;
 }
 
-static void take_entry(struct dynsym *d, const Elf64_Dyn *entry)
+static void take_dynamic_entry(struct dynsym *d, const Elf64_Dyn *entry)
 {
 	switch (entry->d_tag) {
 	case DT_SYMTAB: d->symbols = in_memory(d, entry->d_un.d_ptr); break;
@@ -40,7 +40,7 @@ static int read_dynamic(struct dynsym *d, uint64_t address)
 			return -ENOENT;
 		if (entry.d_tag == DT_NULL)
 			break;
-		take_entry(d, &entry);
+		take_dynamic_entry(d, &entry);
 	}
 	return d->symbols && d->strings && (d->gnu_hash || d->sysv_hash) ? 0 : -ENOENT;
 }
@@ -74,7 +74,7 @@ static int is_function(const Elf64_Sym *symbol)
 	return ELF64_ST_TYPE(symbol->st_info) == STT_FUNC && symbol->st_shndx != SHN_UNDEF && symbol->st_value;
 }
 
-static int has_name(const struct dynsym *d, const Elf64_Sym *symbol, const char *name)
+static int has_symbol_name(const struct dynsym *d, const Elf64_Sym *symbol, const char *name)
 {
 	char text[64];
 	size_t length = strlen(name) + 1;
@@ -90,7 +90,7 @@ static int read_symbol(const struct dynsym *d, uint32_t number, Elf64_Sym *ret)
 	return image_read(d->image, d->symbols + (uint64_t)number * sizeof(*ret), ret, sizeof(*ret));
 }
 
-static int read_word(const struct dynsym *d, uint64_t address, uint32_t *ret)
+static int read_dynsym_word(const struct dynsym *d, uint64_t address, uint32_t *ret)
 {
 	return image_read(d->image, address, ret, sizeof(*ret));
 }
@@ -133,13 +133,13 @@ static int find_by_gnu_hash(const struct dynsym *d, const char *name, uint64_t *
 		return -ENOENT;
 	buckets = gnu_buckets(d, &head);
 	chains = buckets + 4ull * head.buckets;
-	if (read_word(d, buckets + 4ull * (hash % head.buckets), &number) < 0 || number < head.first)
+	if (read_dynsym_word(d, buckets + 4ull * (hash % head.buckets), &number) < 0 || number < head.first)
 		return -ENOENT;
 	for (unsigned i = 0; i < CHAIN_LIMIT; i++, number++) {
-		if (read_word(d, chains + 4ull * (number - head.first), &value) < 0)
+		if (read_dynsym_word(d, chains + 4ull * (number - head.first), &value) < 0)
 			return -ENOENT;
 		if ((value | 1) == (hash | 1) && read_symbol(d, number, &symbol) == 0 && is_function(&symbol) &&
-		    has_name(d, &symbol, name)) {
+		    has_symbol_name(d, &symbol, name)) {
 			*ret = d->bias + symbol.st_value;
 			return 0;
 		}
@@ -166,7 +166,7 @@ static uint32_t count_by_gnu_hash(const struct dynsym *d)
 	free(buckets);
 	at += 4ull * head.buckets;
 	for (unsigned i = 0; last >= head.first && i < CHAIN_LIMIT && last < SYMBOLS_LIMIT; i++, last++)
-		if (read_word(d, at + 4ull * (last - head.first), &value) < 0 || (value & 1))
+		if (read_dynsym_word(d, at + 4ull * (last - head.first), &value) < 0 || (value & 1))
 			return last + 1;
 	return 0;
 }

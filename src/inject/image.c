@@ -95,7 +95,7 @@ static int32_t object_number(struct image *image, const struct image_object *wan
 }
 
 /* "55d0-55d1 r-xp 00002000 fd:01 1234   /path" */
-static int parse_line(char *line, struct image_mapping *m, struct image_object *object)
+static int parse_mapping_line(char *line, struct image_mapping *m, struct image_object *object)
 {
 	unsigned major_number, minor_number;
 	char permissions[5];
@@ -131,7 +131,7 @@ static void take_mapping(struct image *image, struct image_mapping *m, struct im
 	m->object = object_number(image, wanted);
 }
 
-static int read_lines(struct image *image, FILE *maps)
+static int read_image_mappings(struct image *image, FILE *maps)
 {
 	char *line = NULL;
 	size_t room = 0;
@@ -142,7 +142,7 @@ static int read_lines(struct image *image, FILE *maps)
 		struct image_object object = { 0 };
 		struct image_mapping m = { 0 };
 
-		if (parse_line(line, &m, &object) < 0)
+		if (parse_mapping_line(line, &m, &object) < 0)
 			continue;
 		if (!ARRAY_ROOM(image->mappings, image->mapping_count, image->mapping_room, 1)) {
 			r = -ENOMEM;
@@ -171,7 +171,7 @@ int image_refresh(struct image *image, struct error *err)
 		old = malloc(old_count * sizeof(*old));
 	if (old)
 		memcpy(old, image->mappings, old_count * sizeof(*old));
-	r = read_lines(image, maps);
+	r = read_image_mappings(image, maps);
 	fclose(maps);
 	same = old && old_count == image->mapping_count && memcmp(old, image->mappings, old_count * sizeof(*old)) == 0;
 	free(old);

@@ -20,12 +20,12 @@ static int field(const char *line, const char *name, const char **ret)
 	return 1;
 }
 
-static uint32_t number(const char *text)
+static uint32_t parse_status_number(const char *text)
 {
 	return (uint32_t)strtoul(text, NULL, 10);
 }
 
-static void take_line(struct proc_status *s, char *line)
+static void take_status_line(struct proc_status *s, char *line)
 {
 	const char *value, *second;
 
@@ -35,21 +35,21 @@ static void take_line(struct proc_status *s, char *line)
 	else if (field(line, "State", &value))
 		s->state = value[0];
 	else if (field(line, "Tgid", &value))
-		s->group = number(value);
+		s->group = parse_status_number(value);
 	else if (field(line, "PPid", &value))
-		s->parent = number(value);
+		s->parent = parse_status_number(value);
 	else if (field(line, "TracerPid", &value))
-		s->tracer = number(value);
+		s->tracer = parse_status_number(value);
 	else if (field(line, "Uid", &value) && (second = strchr(value, '\t')))
-		s->user = number(second + 1);
+		s->user = parse_status_number(second + 1);
 	else if (field(line, "Threads", &value))
-		s->threads = number(value);
+		s->threads = parse_status_number(value);
 	else if (field(line, "VmSize", &value))
 		s->has_memory = 1;
 	else if (field(line, "Seccomp", &value))
-		s->seccomp = number(value);
+		s->seccomp = parse_status_number(value);
 	else if (field(line, "Seccomp_filters", &value))
-		s->filters = number(value);
+		s->filters = parse_status_number(value);
 	else if (field(line, "x86_Thread_features", &value))
 		s->shadow_stack = strstr(value, "shstk") != NULL;
 }
@@ -66,7 +66,7 @@ int proc_status_read(pid_t pid, struct proc_status *ret)
 	if (!f)
 		return -ESRCH;
 	while (getline(&line, &room, f) > 0)
-		take_line(ret, line);
+		take_status_line(ret, line);
 	free(line);
 	fclose(f);
 	ret->kernel = !ret->has_memory && !strchr("ZX", ret->state);

@@ -66,7 +66,7 @@ static const char *const dangerous[] = {
 /* clang-format on */
 static const char *const dangerous_unless_waiting[] = { "pthread_*join*", "thrd_join" };
 
-static int is_one_of(const char *name, const char *const *patterns, size_t count)
+static int is_any_pattern(const char *name, const char *const *patterns, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
 		if (fnmatch(patterns[i], name, 0) == 0)
@@ -80,14 +80,14 @@ static enum danger danger_of(const char *name)
 	if (strncmp(name, "libc_", 5) == 0)
 		name += 5;
 	name += strspn(name, "_");
-	if (is_one_of(name, dangerous, COUNT_OF(dangerous)))
+	if (is_any_pattern(name, dangerous, COUNT_OF(dangerous)))
 		return DANGER_ALWAYS;
-	if (is_one_of(name, dangerous_unless_waiting, COUNT_OF(dangerous_unless_waiting)))
+	if (is_any_pattern(name, dangerous_unless_waiting, COUNT_OF(dangerous_unless_waiting)))
 		return DANGER_UNLESS_WAITING;
 	return DANGER_NONE;
 }
 
-static void take_function(void *context, const char *name, uint64_t start, uint64_t size)
+static void take_libc_function(void *context, const char *name, uint64_t start, uint64_t size)
 {
 	struct safety *s = context;
 
@@ -98,7 +98,7 @@ static void take_function(void *context, const char *name, uint64_t start, uint6
 	s->functions[s->function_count++] = (struct function){ start, start + size, danger_of(name) };
 }
 
-static int by_start(const void *a, const void *b)
+static int compare_function_starts(const void *a, const void *b)
 {
 	const struct function *left = a, *right = b;
 
@@ -110,7 +110,7 @@ static void merge_functions(struct safety *s)
 {
 	size_t kept = 0;
 
-	qsort(s->functions, s->function_count, sizeof(*s->functions), by_start);
+	qsort(s->functions, s->function_count, sizeof(*s->functions), compare_function_starts);
 	for (size_t i = 0; i < s->function_count; i++) {
 		struct function *f = &s->functions[i], *last = kept ? &s->functions[kept - 1] : NULL;
 
@@ -166,7 +166,7 @@ int safety_new(struct safety **ret, struct image *image, struct error *err)
 		safety_free(s);
 		return error_set(err, ENOMEM, "out of memory");
 	}
-	if (!libc || dynsym_open(&symbols, image, libc->base) < 0 || dynsym_each(&symbols, take_function, s) < 0) {
+	if (!libc || dynsym_open(&symbols, image, libc->base) < 0 || dynsym_each(&symbols, take_libc_function, s) < 0) {
 		safety_free(s);
 		return error_set(err, ENOEXEC, "no symbols of the C library are found in it");
 	}
@@ -273,14 +273,14 @@ static uint32_t walk(struct safety *s, uint8_t *ret_cut)
 }
 
 /* The code of frame i: a return address is that of the instruction behind a call. */
-static uint64_t code_of(const struct safety *s, uint32_t i)
+static uint64_t find_frame_code(const struct safety *s, uint32_t i)
 {
 	return i ? s->frames[i] - 1 : s->frames[0];
 }
 
 static int in_libc(const struct safety *s, uint32_t i)
 {
-	struct image_object *object = image_object_at(s->image, code_of(s, i));
+	struct image_object *object = image_object_at(s->image, find_frame_code(s, i));
 
 	return object && object->role == OBJECT_LIBC;
 }
@@ -294,7 +294,7 @@ static uint32_t check_libc(const struct safety *s, uint32_t from, uint32_t count
 	uint32_t end = from;
 
 	for (; end < count && in_libc(s, end); end++) {
-		const struct function *f = find_function(s, code_of(s, end));
+		const struct function *f = find_function(s, find_frame_code(s, end));
 
 		unknown |= f == NULL;
 		if (f && (f->danger == DANGER_ALWAYS || (f->danger && !waits)))
@@ -310,7 +310,7 @@ static const char *check_frames(const struct safety *s, uint32_t count, struct w
 	const char *why = NULL;
 
 	for (uint32_t i = 0; i < count && !why;) {
-		struct image_object *object = image_object_at(s->image, code_of(s, i));
+		struct image_object *object = image_object_at(s->image, find_frame_code(s, i));
 
 		if (object && object->role == OBJECT_LIBC) {
 			i += check_libc(s, i, count, w, cut, &why);

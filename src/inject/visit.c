@@ -69,7 +69,7 @@ static void shuffle(pid_t *threads, size_t count)
 }
 
 /* Stops a thread and takes down where it is. */
-static int look(struct visitor *v, pid_t thread)
+static int examine_thread(struct visitor *v, pid_t thread)
 {
 	int r = borrow_stop(&v->borrowed, &v->image, thread);
 
@@ -86,12 +86,12 @@ static int look(struct visitor *v, pid_t thread)
 static int try_thread(struct visitor *v, pid_t thread)
 {
 	TRY(image_refresh(&v->image, NULL));
-	TRY(look(v, thread));
+	TRY(examine_thread(v, thread));
 	borrow_release(&v->borrowed);
 	v->last_reason = safety_judge(v->safety);
 	if (v->last_reason)
 		return -EAGAIN;
-	TRY(look(v, thread));
+	TRY(examine_thread(v, thread));
 	v->last_reason = safety_judge(v->safety);
 	/* What is mapped may have changed since it was read: only what is known for certain counts. */
 	if (!v->last_reason && image_refresh(&v->image, NULL) != 0)
@@ -156,8 +156,8 @@ static int choose_thread(struct visitor *v, struct error *err)
 	return 0;
 }
 
-static int call(struct visitor *v, uint64_t function, const uint64_t arguments[6], long number, long or_number, int64_t *ret,
-		struct error *err)
+static int call_borrowed_thread(struct visitor *v, uint64_t function, const uint64_t arguments[6], long number, long or_number,
+				int64_t *ret, struct error *err)
 {
 	int r = borrow_call(&v->borrowed, function, arguments, number, or_number, ret);
 
@@ -172,15 +172,16 @@ static uint64_t round_up(uint64_t size, uint64_t to)
 	return (size + to - 1) / to * to;
 }
 
-static int make_room(struct visitor *v, struct error *err)
+static int map_visit_memory(struct visitor *v, struct error *err)
 {
 	const struct visit_request *q = v->request;
 	uint64_t size = PAGE + sizeof(struct arch_visit) + strlen(q->library) + strlen(q->function) + q->size + 64;
 	int64_t address;
 
 	v->size = round_up(size, PAGE);
-	TRY(call(v, v->functions.mmap, (uint64_t[6]){ 0, v->size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, (uint64_t)-1, 0 },
-		 SYS_mmap, SYS_mmap, &address, err));
+	TRY(call_borrowed_thread(v, v->functions.mmap,
+				 (uint64_t[6]){ 0, v->size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, (uint64_t)-1, 0 },
+				 SYS_mmap, SYS_mmap, &address, err));
 	if (address < 0)
 		return error_set_errno(err, (int)-address, "process %d gets no memory", (int)q->pid);
 	v->code = (uint64_t)address;
@@ -193,7 +194,7 @@ static int drop_room(struct visitor *v, int r)
 	int64_t ignored;
 
 	if (!v->borrowed.gone)
-		call(v, v->functions.munmap, (uint64_t[6]){ v->code, v->size }, SYS_munmap, SYS_munmap, &ignored, NULL);
+		call_borrowed_thread(v, v->functions.munmap, (uint64_t[6]){ v->code, v->size }, SYS_munmap, SYS_munmap, &ignored, NULL);
 	return r;
 }
 
@@ -241,8 +242,8 @@ static int fill_room(struct visitor *v, struct error *err)
 static int make_executable(struct visitor *v, struct error *err)
 {
 	int64_t result;
-	int r = call(v, v->functions.mprotect, (uint64_t[6]){ v->code, PAGE, PROT_READ | PROT_EXEC }, SYS_mprotect, SYS_mprotect, &result,
-		     err);
+	int r = call_borrowed_thread(v, v->functions.mprotect, (uint64_t[6]){ v->code, PAGE, PROT_READ | PROT_EXEC }, SYS_mprotect,
+				     SYS_mprotect, &result, err);
 
 	if (r == 0 && result < 0)
 		return error_set_errno(err, (int)-result, "process %d may not have executable memory (SELinux?)", (int)v->request->pid);
@@ -254,8 +255,8 @@ static int start_thread(struct visitor *v, struct error *err)
 {
 	int64_t thread;
 
-	TRY(call(v, v->functions.pthread_create, (uint64_t[6]){ v->code + v->size - 16, 0, v->code, v->data }, SYS_clone, SYS_clone3,
-		 &thread, err));
+	TRY(call_borrowed_thread(v, v->functions.pthread_create, (uint64_t[6]){ v->code + v->size - 16, 0, v->code, v->data }, SYS_clone,
+				 SYS_clone3, &thread, err));
 	if (thread <= 0)
 		return error_set_errno(err, thread == -ENOSYS ? EAGAIN : (int)-thread, "process %d can start no thread",
 				       (int)v->request->pid);
@@ -317,7 +318,7 @@ static int call_in_borrowed_thread(struct visitor *v, int64_t *ret_value, struct
 	int64_t ignored;
 	int r;
 
-	TRY(call(v, v->code, (uint64_t[6]){ v->data }, -1, -1, &ignored, err));
+	TRY(call_borrowed_thread(v, v->code, (uint64_t[6]){ v->data }, -1, -1, &ignored, err));
 	r = image_read(&v->image, v->data, &visit, sizeof(visit));
 	if (r < 0)
 		return error_set_errno(err, -r, "cannot read from process %d", (int)v->request->pid);
@@ -331,7 +332,7 @@ static int use_thread(struct visitor *v, int64_t *ret_value, struct error *err)
 	int r;
 
 	v->touched = 1;
-	TRY(make_room(v, err));
+	TRY(map_visit_memory(v, err));
 	r = fill_room(v, err);
 	if (r == 0)
 		r = make_executable(v, err);

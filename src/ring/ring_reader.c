@@ -16,7 +16,7 @@ enum { SLOT_OPEN = 1, SLOT_DAMAGED = 2 };
 /* A push only competes with pops; who makes it fail this often is an attacker. */
 #define PUSH_ATTEMPTS 100000u
 
-static uint32_t least(uint32_t a, uint32_t b)
+static uint32_t take_lesser_count(uint32_t a, uint32_t b)
 {
 	return a < b ? a : b;
 }
@@ -272,7 +272,7 @@ static int find_new_slots(struct ring_reader *r, struct ring_batch *batch)
 
 	if (pops + fresh == r->slots_found)
 		return 0;
-	for (uint32_t i = 0; i < least(fresh, r->slot_count); i++) {
+	for (uint32_t i = 0; i < take_lesser_count(fresh, r->slot_count); i++) {
 		if (r->slots[i].flags & SLOT_OPEN)
 			continue;
 		state = atomic_load_explicit(&slot_at(r, i)->state, memory_order_acquire);
@@ -444,7 +444,7 @@ uint32_t ring_reader_grow(struct ring_reader *r, uint32_t chunks_allowed)
 
 	if (fresh <= r->chunk_limit / 2)
 		return 0;
-	more = least(least(r->chunk_limit, r->chunk_cap - r->chunk_limit), chunks_allowed);
+	more = take_lesser_count(take_lesser_count(r->chunk_limit, r->chunk_cap - r->chunk_limit), chunks_allowed);
 	r->chunk_limit += more;
 	atomic_store_explicit(&pool->chunk_limit, r->chunk_limit, memory_order_relaxed);
 	return more;

@@ -48,12 +48,12 @@ struct cubin {
 	struct line_table ptx;   /* lines of PTX; files are names of sections */
 };
 
-static int by_name(const void *a, const void *b)
+static int compare_cubin_functions(const void *a, const void *b)
 {
 	return strcmp(((const struct cubin_function *)a)->name, ((const struct cubin_function *)b)->name);
 }
 
-static int by_address(const void *a, const void *b)
+static int compare_cubin_lines(const void *a, const void *b)
 {
 	const struct line *x = *(const struct line *const *)a, *y = *(const struct line *const *)b;
 
@@ -92,7 +92,7 @@ static int take_functions(struct cubin *c, Elf_Scn *section, const GElf_Shdr *he
 		f = &c->functions[c->function_count++];
 		*f = (struct cubin_function){ name, (uint32_t)i, symbol.st_shndx, symbol.st_value, symbol.st_size };
 	}
-	qsort(c->functions, c->function_count, sizeof(*c->functions), by_name);
+	qsort(c->functions, c->function_count, sizeof(*c->functions), compare_cubin_functions);
 	return 0;
 }
 
@@ -197,7 +197,7 @@ static uint32_t caller_of(const struct unit *u, size_t number)
 	return at < number ? (uint32_t)(u->before + at + 1) : 0;
 }
 
-static int add_line(struct line_table *t, Dwarf *dwarf, struct unit *u, size_t number)
+static int add_cubin_line(struct line_table *t, Dwarf *dwarf, struct unit *u, size_t number)
 {
 	Dwarf_Line *from = dwarf_onesrcline(u->from, number);
 	struct line line = { .file = dwarf_linesrc(from, NULL, NULL) };
@@ -225,12 +225,12 @@ static int sort_lines(struct line_table *t)
 		return -ENOMEM;
 	for (size_t i = 0; i < t->count; i++)
 		t->by_address[i] = &t->lines[i];
-	qsort(t->by_address, t->count, sizeof(t->by_address[0]), by_address);
+	qsort(t->by_address, t->count, sizeof(t->by_address[0]), compare_cubin_lines);
 	return 0;
 }
 
 /* Without .debug_info: all tables of the section, one after the other. */
-static int read_lines(struct line_table *t, Dwarf *dwarf)
+static int read_cubin_lines(struct line_table *t, Dwarf *dwarf)
 {
 	Dwarf_Off at = 0, next = 0;
 	unsigned units = 0;
@@ -242,7 +242,7 @@ static int read_lines(struct line_table *t, Dwarf *dwarf)
 		if (dwarf_next_lines(dwarf, at, &next, &unit, NULL, NULL, &u.from, &u.count) != 0 || next <= at)
 			break;
 		for (size_t k = 0; u.from && k < u.count; k++)
-			TRY(add_line(t, dwarf, &u, k));
+			TRY(add_cubin_line(t, dwarf, &u, k));
 		at = next;
 	}
 	/* A linker puts the names of all units together, and does not correct where the lines say they are. */
@@ -284,7 +284,7 @@ static int open_ptx(struct cubin *c)
 	memcpy(c->image_ptx + source, c->image + ptx, name);
 	c->placed_ptx = elf_memory((char *)c->image_ptx, c->size);
 	c->dwarf_ptx = c->placed_ptx ? dwarf_begin_elf(c->placed_ptx, DWARF_C_READ, NULL) : NULL;
-	return c->dwarf_ptx ? read_lines(&c->ptx, c->dwarf_ptx) : 0;
+	return c->dwarf_ptx ? read_cubin_lines(&c->ptx, c->dwarf_ptx) : 0;
 }
 
 static int open_image(struct cubin *c, struct error *err)
@@ -303,7 +303,7 @@ static int open_image(struct cubin *c, struct error *err)
 		return error_set(err, -r, r == -ENOMEM ? "Not enough memory" : "Code for a GPU is damaged");
 	c->placed = elf_memory((char *)c->image, c->size);
 	c->dwarf = c->placed ? dwarf_begin_elf(c->placed, DWARF_C_READ, NULL) : NULL;
-	if ((c->dwarf && read_lines(&c->lines, c->dwarf) < 0) || open_ptx(c) < 0)
+	if ((c->dwarf && read_cubin_lines(&c->lines, c->dwarf) < 0) || open_ptx(c) < 0)
 		return error_set(err, ENOMEM, "Not enough memory");
 	return 0;
 }
@@ -357,7 +357,7 @@ const struct cubin_function *cubin_find(const struct cubin *c, const char *name)
 {
 	struct cubin_function key = { .name = name };
 
-	return c->function_count ? bsearch(&key, c->functions, c->function_count, sizeof(key), by_name) : NULL;
+	return c->function_count ? bsearch(&key, c->functions, c->function_count, sizeof(key), compare_cubin_functions) : NULL;
 }
 
 const struct cubin_function *cubin_functions(const struct cubin *c, size_t *ret_count)

@@ -23,7 +23,7 @@ struct output {
 };
 
 /* The demanglers keep all they have on the stack: leaving them in the middle loses nothing. */
-static void take_piece(const char *piece, size_t len, void *context)
+static void append_demangled_text(const char *piece, size_t len, void *context)
 {
 	struct output *out = context;
 
@@ -35,10 +35,10 @@ typedef int (*demangler)(const char *mangled, int options, demangle_callbackref 
 
 static int run_bounded(demangler one, const char *linkage, int style, struct output *out)
 {
-	return setjmp(out->too_long) == 0 && one(linkage, style, take_piece, out);
+	return setjmp(out->too_long) == 0 && one(linkage, style, append_demangled_text, out);
 }
 
-static char *run(demangler one, const char *linkage, int style)
+static char *run_demangler(demangler one, const char *linkage, int style)
 {
 	struct output out = { .text = BUF_INIT };
 
@@ -57,10 +57,10 @@ char *demangle(const char *linkage)
 	if (linkage[0] != '_' || len > MANGLED_LIMIT)
 		return NULL;
 	switch (linkage[1]) {
-	case 'R': return run(rust_demangle_callback, linkage, STYLE);
+	case 'R': return run_demangler(rust_demangle_callback, linkage, STYLE);
 	case 'Z':
-		plain = run(rust_demangle_callback, linkage, STYLE);
-		return plain ? plain : run(cplus_demangle_v3_callback, linkage, STYLE);
+		plain = run_demangler(rust_demangle_callback, linkage, STYLE);
+		return plain ? plain : run_demangler(cplus_demangle_v3_callback, linkage, STYLE);
 	case 'D': return len > MANGLED_LIMIT_D ? NULL : dlang_demangle(linkage, STYLE);
 	default: return NULL;
 	}
@@ -117,7 +117,7 @@ char *demangle_short(const char *linkage)
 
 	if (strncmp(linkage, "_Z", 2) != 0 || strnlen(linkage, MANGLED_LIMIT + 1) > MANGLED_LIMIT)
 		return NULL;
-	name = run(cplus_demangle_v3_callback, linkage, DMGL_ANSI);
+	name = run_demangler(cplus_demangle_v3_callback, linkage, DMGL_ANSI);
 	if (!name)
 		return NULL;
 	find_base(name, &start, &end);

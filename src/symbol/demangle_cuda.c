@@ -30,7 +30,7 @@ struct printed {
 	jmp_buf too_long;
 };
 
-static void take_piece(const char *piece, size_t len, void *context)
+static void append_cuda_text(const char *piece, size_t len, void *context)
 {
 	struct printed *out = context;
 
@@ -41,7 +41,7 @@ static void take_piece(const char *piece, size_t len, void *context)
 /* The printer keeps all it has on the stack: leaving it in the middle loses nothing. */
 static int print_bounded(struct demangle_component *part, struct printed *out)
 {
-	return setjmp(out->too_long) == 0 && cplus_demangle_print_callback(STYLE, part, take_piece, out);
+	return setjmp(out->too_long) == 0 && cplus_demangle_print_callback(STYLE, part, append_cuda_text, out);
 }
 
 static char *print(struct demangle_component *part)
@@ -75,7 +75,7 @@ static void become(struct rewriting *w, struct demangle_component *part, char *t
 	w->texts[w->count++] = text;
 }
 
-static char *join(const char *before, const char *between, char *after)
+static char *join_demangled_name(const char *before, const char *between, char *after)
 {
 	char *text = NULL;
 
@@ -124,7 +124,7 @@ static void name_qualified(struct rewriting *w, struct demangle_component *part)
 	case DEMANGLE_COMPONENT_FUNCTION_TYPE:
 	case DEMANGLE_COMPONENT_ARRAY_TYPE:
 	case DEMANGLE_COMPONENT_PTRMEM_TYPE: return;
-	default: become(w, part, join(word, " ", print(of)));
+	default: become(w, part, join_demangled_name(word, " ", print(of)));
 	}
 }
 

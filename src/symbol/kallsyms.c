@@ -44,7 +44,7 @@ struct line {
 	size_t name_len, module_len;
 };
 
-static int hex_digit(char c)
+static int parse_hex_digit(char c)
 {
 	if (c >= '0' && c <= '9')
 		return c - '0';
@@ -52,13 +52,13 @@ static int hex_digit(char c)
 }
 
 /* "ADDRESS TYPE NAME[\t[MODULE]]" */
-static bool parse(const char *at, const char *end, struct line *ret)
+static bool parse_kallsyms_line(const char *at, const char *end, struct line *ret)
 {
 	const char *digits = at, *stop;
 
 	ret->address = 0;
-	for (; at < end && hex_digit(*at) >= 0; at++)
-		ret->address = ret->address << 4 | (unsigned)hex_digit(*at);
+	for (; at < end && parse_hex_digit(*at) >= 0; at++)
+		ret->address = ret->address << 4 | (unsigned)parse_hex_digit(*at);
 	if (at == digits || at - digits > 16 || end - at < 4 || at[0] != ' ' || at[2] != ' ')
 		return false;
 	ret->type = at[1];
@@ -79,7 +79,7 @@ static bool text_is(const struct line *line, const char *text)
 	return line->name_len == strlen(text) && memcmp(line->name, text, line->name_len) == 0;
 }
 
-static bool ends_with(const struct line *line, const char *tail)
+static bool has_name_tail(const struct line *line, const char *tail)
 {
 	size_t len = strlen(tail);
 
@@ -89,8 +89,8 @@ static bool ends_with(const struct line *line, const char *tail)
 /* Names of places between functions come last. */
 static uint16_t rank_of(const struct line *line)
 {
-	if (text_is(line, "_stext") || text_is(line, "_text") || text_is(line, "_etext") || ends_with(line, "text_start") ||
-	    ends_with(line, "text_end"))
+	if (text_is(line, "_stext") || text_is(line, "_text") || text_is(line, "_etext") || has_name_tail(line, "text_start") ||
+	    has_name_tail(line, "text_end"))
 		return 9;
 	switch (line->type) {
 	case 'T': return 0;
@@ -130,7 +130,7 @@ static int module_of(struct kallsyms *k, const struct line *line, uint16_t *ret)
 	return 0;
 }
 
-static int add(struct kallsyms *k, const struct line *line)
+static int add_kallsyms_entry(struct kallsyms *k, const struct line *line)
 {
 	struct entry *e;
 	int r;
@@ -165,14 +165,14 @@ static ptrdiff_t take_lines(struct kallsyms *k, const char *data, size_t size)
 	struct line line;
 
 	while (at < end && (newline = memchr(at, '\n', (size_t)(end - at)))) {
-		if (parse(at, newline, &line))
-			TRY(add(k, &line));
+		if (parse_kallsyms_line(at, newline, &line))
+			TRY(add_kallsyms_entry(k, &line));
 		at = newline + 1;
 	}
 	return at - data;
 }
 
-static int read_all(struct kallsyms *k, int fd, struct error *err)
+static int read_kallsyms(struct kallsyms *k, int fd, struct error *err)
 {
 	char buffer[READ_SIZE];
 	size_t held = 0;
@@ -198,7 +198,7 @@ static int read_all(struct kallsyms *k, int fd, struct error *err)
 	}
 }
 
-static int by_address(const void *a, const void *b)
+static int compare_kallsyms(const void *a, const void *b)
 {
 	const struct entry *x = a, *y = b;
 
@@ -214,7 +214,7 @@ static void put_in_order(struct kallsyms *k)
 {
 	size_t kept = 0;
 
-	qsort(k->entries, k->count, sizeof(*k->entries), by_address);
+	qsort(k->entries, k->count, sizeof(*k->entries), compare_kallsyms);
 	for (size_t i = 0; i < k->count; i++)
 		if (!kept || k->entries[kept - 1].address != k->entries[i].address)
 			k->entries[kept++] = k->entries[i];
@@ -232,7 +232,7 @@ int kallsyms_load(struct kallsyms **ret, const char *path, struct error *err)
 	if (fd < 0) {
 		r = error_set_errno(err, errno, "the kernel's symbols cannot be read (%s)", path);
 	} else {
-		r = read_all(k, fd, err);
+		r = read_kallsyms(k, fd, err);
 		close(fd);
 	}
 	if (r == 0 && k->count == 0)

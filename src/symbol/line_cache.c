@@ -104,7 +104,7 @@ static bool trusted(int fd)
 	       st.st_size <= (off_t)FILE_LIMIT;
 }
 
-static int read_file(struct line_cache *c, int fd)
+static int read_line_cache(struct line_cache *c, int fd)
 {
 	ssize_t n;
 
@@ -118,13 +118,13 @@ static int read_file(struct line_cache *c, int fd)
 	return n < 0 ? -EIO : 0;
 }
 
-static int load(struct line_cache *c)
+static int load_line_cache(struct line_cache *c)
 {
 	int fd = open(c->path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC), r = 0;
 	size_t size;
 
 	if (fd >= 0 && trusted(fd))
-		r = read_file(c, fd);
+		r = read_line_cache(c, fd);
 	if (fd >= 0)
 		close(fd);
 	size = c->bytes.len;
@@ -145,7 +145,7 @@ int line_cache_open(struct line_cache **ret, const char *folder, const uint8_t *
 
 	build_id_to_text(build_id, build_id_size, hex);
 	if (r == 0 && folder && hex[0]) {
-		r = asprintf(&c->path, "%s/%s", folder, hex) < 0 ? -ENOMEM : load(c);
+		r = asprintf(&c->path, "%s/%s", folder, hex) < 0 ? -ENOMEM : load_line_cache(c);
 	}
 	if (r == 0 && !c->bytes.len)
 		r = buf_append(&c->bytes, MAGIC, MAGIC_SIZE);
@@ -159,7 +159,7 @@ int line_cache_open(struct line_cache **ret, const char *folder, const uint8_t *
 	return 0;
 }
 
-static void write_all(int fd, const char *data, size_t size)
+static void write_line_cache(int fd, const char *data, size_t size)
 {
 	while (size) {
 		ssize_t n = write(fd, data, size);
@@ -189,7 +189,7 @@ static void save(struct line_cache *c)
 		struct stat st;
 		size_t from = fstat(fd, &st) == 0 && st.st_size > 0 && !c->saved ? MAGIC_SIZE : c->saved;
 
-		write_all(fd, c->bytes.data + from, c->bytes.len - from);
+		write_line_cache(fd, c->bytes.data + from, c->bytes.len - from);
 	}
 	close(fd);
 }
@@ -241,7 +241,7 @@ static uint32_t kept(const char *text)
 	return (uint32_t)strnlen(text, TEXT_LIMIT - 1) + 1;
 }
 
-static void add_text(struct buf *b, const char *text)
+static void add_cached_text(struct buf *b, const char *text)
 {
 	uint32_t len = kept(text);
 
@@ -266,8 +266,8 @@ int line_cache_put(struct line_cache *c, uint64_t address, const struct source_l
 		buf_append(&c->bytes, &line, sizeof(line));
 	}
 	for (uint32_t i = 0; i < lines->count; i++) {
-		add_text(&c->bytes, lines->at[i].function);
-		add_text(&c->bytes, lines->at[i].file);
+		add_cached_text(&c->bytes, lines->at[i].function);
+		add_cached_text(&c->bytes, lines->at[i].file);
 	}
 	head.crc = checksum(c->bytes.data + at, head.size);
 	memcpy(c->bytes.data + at, &head, sizeof(head));

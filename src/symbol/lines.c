@@ -101,7 +101,7 @@ static void take_split(struct unit *u)
 }
 
 /* By .debug_aranges, or, where a compiler leaves that away, by asking every unit. */
-static bool find_unit(Dwarf *dwarf, uint64_t address, struct unit *ret)
+static bool find_dwarf_unit(Dwarf *dwarf, uint64_t address, struct unit *ret)
 {
 	Dwarf_CU *unit = NULL;
 	uint8_t type;
@@ -166,7 +166,7 @@ static char *function_name(Dwarf_Die *die)
 	return strdup(name ? name : "");
 }
 
-static uint32_t number(Dwarf_Die *die, unsigned name)
+static uint32_t read_die_number(Dwarf_Die *die, unsigned name)
 {
 	Dwarf_Attribute attribute;
 	Dwarf_Word value;
@@ -179,13 +179,13 @@ static void call_place(struct unit *u, Dwarf_Die *die, struct source_line *ret)
 {
 	Dwarf_Files *files;
 	size_t count;
-	uint32_t file = number(die, DW_AT_call_file);
+	uint32_t file = read_die_number(die, DW_AT_call_file);
 	const char *path = NULL;
 
 	if (dwarf_getsrcfiles(&u->die, &files, &count) == 0 && file < count)
 		path = dwarf_filesrc(files, file, NULL, NULL);
 	ret->file = path ? path : "";
-	ret->line = number(die, DW_AT_call_line);
+	ret->line = read_die_number(die, DW_AT_call_line);
 }
 
 static void first_place(struct unit *u, uint64_t address, struct source_line *ret)
@@ -237,14 +237,14 @@ static void find_functions(struct unit *u, uint64_t address, struct source_lines
 	free(around);
 }
 
-static int look_up(struct lines *l, uint64_t address)
+static int look_up_lines(struct lines *l, uint64_t address)
 {
 	struct source_lines lines = { .count = 0 };
 	struct unit u;
 	uint32_t functions;
 	int r;
 
-	if (find_unit(l->dwarf, address, &u)) {
+	if (find_dwarf_unit(l->dwarf, address, &u)) {
 		first_place(&u, address, &lines.at[0]);
 		find_functions(&u, address, &lines);
 	}
@@ -268,7 +268,7 @@ int lines_find(struct lines *l, uint64_t address, struct source_lines *ret)
 			open_dwarf(l);
 		if (!l->dwarf)
 			return -ENOENT;
-		TRY(look_up(l, address));
+		TRY(look_up_lines(l, address));
 		r = line_cache_get(l->cache, address, ret);
 	}
 	if (r == 0 && !ret->count) {

@@ -22,7 +22,7 @@ struct batch {
 	uint32_t *order; /* frame of each address, where they are not in the same order */
 };
 
-static void tell(struct namer *n, const char *format, const char *path, const char *what)
+static void report_namer_trouble(struct namer *n, const char *format, const char *path, const char *what)
 {
 	char text[PATH_MAX + 1100];
 
@@ -81,7 +81,7 @@ static void search_elf(struct batch *b, struct symbol_search *s)
 	int r = resolve_elf(s, &wanted, &err);
 
 	if (r < 0 && r != -ENOENT)
-		tell(b->namer, "%s: some functions have no names: %s", m->path, err.text);
+		report_namer_trouble(b->namer, "%s: some functions have no names: %s", m->path, err.text);
 }
 
 static void search_map(struct batch *b, struct symbol_search *s)
@@ -94,7 +94,7 @@ static void search_map(struct batch *b, struct symbol_search *s)
 	perf_map_path(b->module.pid, path, sizeof(path), &owner);
 	r = symbol_search_perf_map(s, path, owner, &err);
 	if (r != 0 && r != -ENOENT)
-		tell(b->namer, "%s: %s", b->module.path, err.text);
+		report_namer_trouble(b->namer, "%s: %s", b->module.path, err.text);
 }
 
 static int name_batch(struct batch *b)
@@ -124,7 +124,7 @@ static int name_kernel(struct batch *b)
 	if (!n->kallsyms)
 		return 0;
 	if (kallsyms_load(&all, n->kallsyms, &err) < 0) {
-		tell(n, "%s: its functions have no names: %s", b->module.path, err.text);
+		report_namer_trouble(n, "%s: its functions have no names: %s", b->module.path, err.text);
 		return 0;
 	}
 	for (size_t i = 0; i < b->count; i++) {
@@ -149,7 +149,7 @@ struct placed {
 	uint32_t frame;
 };
 
-static int by_address(const void *a, const void *b)
+static int compare_placed_symbols(const void *a, const void *b)
 {
 	const struct placed *x = a, *y = b;
 
@@ -172,7 +172,7 @@ static int place_offsets(struct batch *b, const struct elf_file *file)
 		if (elf_file_address(file, b->frames[i].offset, &placed[i].address) < 0)
 			placed[i].address = 0;
 	}
-	qsort(placed, b->count, sizeof(*placed), by_address);
+	qsort(placed, b->count, sizeof(*placed), compare_placed_symbols);
 	for (size_t i = 0; i < b->count; i++) {
 		b->addresses[i] = placed[i].address;
 		b->order[i] = placed[i].frame;

@@ -67,7 +67,7 @@ static const char *hexadecimal(const char *at, const char *end, uint64_t *ret)
 	return at > digits && at - digits <= 16 && at < end && *at == ' ' ? at + 1 : NULL;
 }
 
-static int take_line(struct symbol_search *s, const char *at, const char *end)
+static int take_perf_map_line(struct symbol_search *s, const char *at, const char *end)
 {
 	struct candidate c = { .sized = 1, .function = 1, .source = SYMBOL_PERF_MAP };
 	uint64_t size;
@@ -98,7 +98,7 @@ static int take_lines(struct symbol_search *s, const char *data, size_t size, si
 	int r = 0;
 
 	while (r == 0 && at < end && (newline = memchr(at, '\n', (size_t)(end - at)))) {
-		r = take_line(s, at, newline);
+		r = take_perf_map_line(s, at, newline);
 		at = newline + 1;
 	}
 	*ret = (size_t)(at - data);

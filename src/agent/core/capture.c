@@ -109,7 +109,7 @@ static int put_request(struct question *q)
 	return 1;
 }
 
-static int ask(struct question *q)
+static int ask_recorder(struct question *q)
 {
 	void (*follow)(void);
 	int answered, saved_errno = errno;
@@ -129,7 +129,7 @@ int agent_ask_window(uint32_t request, uint32_t source)
 {
 	struct question q = { .request = request, .source = source };
 
-	return ask(&q);
+	return ask_recorder(&q);
 }
 
 void agent_step(void)
@@ -141,14 +141,14 @@ void agent_step(void)
 	if (owner && owner != own_number())
 		return;
 	if (!owner) {
-		ask(&q);
+		ask_recorder(&q);
 		if (agent_memory())
 			agent_memory()->steps = 0;
 		return;
 	}
 	q.step = ++agent_memory()->steps;
 	if (atomic_load(&session->step_first) + q.step >= atomic_load(&session->step_next)) {
-		ask(&q);
+		ask_recorder(&q);
 	} else {
 		q.request = CAPTURE_STEP_SEEN;
 		put_request(&q);

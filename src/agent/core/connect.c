@@ -13,7 +13,7 @@
 /* A recorder answers within milliseconds; a stopped one must not stop the target. */
 #define ANSWER_SECONDS 2
 
-static int hex_digit(char c)
+static int decode_hex_digit(char c)
 {
 	if (c >= '0' && c <= '9')
 		return c - '0';
@@ -31,8 +31,8 @@ static int parse_session(const char *text)
 		return -EINVAL;
 	memcpy(agent_state.name, text + name_at, WIRE_NAME_HEX);
 	for (size_t i = 0; i < WIRE_TOKEN_SIZE; i++) {
-		int high = hex_digit(text[token_at + 2 * i]);
-		int low = hex_digit(text[token_at + 2 * i + 1]);
+		int high = decode_hex_digit(text[token_at + 2 * i]);
+		int low = decode_hex_digit(text[token_at + 2 * i + 1]);
 
 		if (high < 0 || low < 0)
 			return -EINVAL;

@@ -28,7 +28,7 @@ static int is_cupti(const char *path)
 }
 
 /* Jumps out of CUPTI look like calls by whoever called it. */
-static int is_ours(const char *path)
+static int is_sonde_library(const char *path)
 {
 	return strncmp(path_name(path), "libsonde", 8) == 0;
 }
@@ -91,7 +91,7 @@ static void *begin_use(const char *name, void *ours, const void *caller, int use
 		return NULL;
 	library = dladdr(caller, &info) && info.dli_fname ? info.dli_fname : NULL;
 	real = find_real(name, library, ours);
-	if (real && uses && told && !(library && (is_cupti(library) || is_ours(library))))
+	if (real && uses && told && !(library && (is_cupti(library) || is_sonde_library(library))))
 		told->used(name, library ? library : "the program");
 	errno = saved_errno;
 	return real;

@@ -52,7 +52,7 @@ void *agent_choose_dlsym(void *handle, const char *name) __attribute__((visibili
 ARCH_STUBS(agent_driver_stubs, 128, agent_driver_stub);
 
 /* Where a window is open from the beginning CUPTI has no reason to be away. */
-static int is_wanted(void)
+static int is_driver_wanted(void)
 {
 	const struct ring_session *session = &agent_pages.session;
 
@@ -75,7 +75,7 @@ static int is_maker(const char *name)
 	return 0;
 }
 
-static int is_ours(const char *name)
+static int has_driver_wrapper(const char *name)
 {
 	return name && name[0] == 'c' && name[1] == 'u' &&
 	       (matches("cuGetProcAddress*", name) || !strcmp(name, "cuProfilerStart") || !strcmp(name, "cuProfilerStop") ||
@@ -105,7 +105,7 @@ static void *stub_for(void *real)
 	return real;
 }
 
-static void *replace(_Atomic(void *) *kept, void *real, void *ours)
+static void *replace_driver_call(_Atomic(void *) *kept, void *real, void *ours)
 {
 	if (real == ours)
 		return ours;
@@ -118,13 +118,13 @@ static void *replace(_Atomic(void *) *kept, void *real, void *ours)
 static void *stand_in(const char *name, void *real, int version)
 {
 	if (!strcmp(name, "cuProfilerStart"))
-		return replace(&real_start, real, (void *)cuProfilerStart);
+		return replace_driver_call(&real_start, real, (void *)cuProfilerStart);
 	if (!strcmp(name, "cuProfilerStop"))
-		return replace(&real_stop, real, (void *)cuProfilerStop);
+		return replace_driver_call(&real_stop, real, (void *)cuProfilerStop);
 	if (!strcmp(name, "cuGetProcAddress_v2") || (!strcmp(name, "cuGetProcAddress") && version >= VERSION_WITH_STATUS))
-		return replace(&real_get_2, real, (void *)cuGetProcAddress_v2);
+		return replace_driver_call(&real_get_2, real, (void *)cuGetProcAddress_v2);
 	if (!strcmp(name, "cuGetProcAddress"))
-		return replace(&real_get, real, (void *)cuGetProcAddress);
+		return replace_driver_call(&real_get, real, (void *)cuGetProcAddress);
 	return is_maker(name) ? stub_for(real) : real;
 }
 
@@ -135,13 +135,13 @@ static int is_this(const void *function)
 	       function == (void *)cuGetProcAddress_v2;
 }
 
-static void *find(void *handle, const char *name)
+static void *find_driver_symbol(void *handle, const char *name)
 {
 	void *real = real_dlsym(handle, name);
 
 	if (real && is_this(real))
 		real = real_dlsym(RTLD_NEXT, name);
-	return real && is_wanted() ? stand_in(name, real, 0) : real;
+	return real && is_driver_wanted() ? stand_in(name, real, 0) : real;
 }
 
 static void *find_nothing(void *handle, const char *name)
@@ -163,7 +163,7 @@ void *agent_choose_dlsym(void *handle, const char *name)
 	errno = saved_errno;
 	if (!real_dlsym)
 		return (void *)find_nothing;
-	return is_ours(name) ? (void *)find : (void *)real_dlsym;
+	return has_driver_wrapper(name) ? (void *)find_driver_symbol : (void *)real_dlsym;
 }
 
 /* Of a program that is linked with the driver itself. */
@@ -181,7 +181,7 @@ static void *real_of(_Atomic(void *) *kept, const char *name)
 
 static int replace_found(int result, const char *symbol, void **function, int version)
 {
-	if (result == 0 && symbol && function && *function && is_ours(symbol) && is_wanted())
+	if (result == 0 && symbol && function && *function && has_driver_wrapper(symbol) && is_driver_wanted())
 		*function = stand_in(symbol, *function, version);
 	return result;
 }

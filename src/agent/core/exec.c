@@ -155,7 +155,7 @@ static const char *search_path(const char *file, char *path)
 	return file;
 }
 
-static size_t count(char *const list[])
+static size_t count_list_entries(char *const list[])
 {
 	size_t n = 0;
 
@@ -195,7 +195,8 @@ static char *const *choose_environment(enum elf_peek_kind kind, char *const give
 }
 
 /* The stack space choose_environment needs, in the caller's frame. */
-#define ENVIRONMENT_COPY(given) (count(given) < ENVIRONMENT_LIMIT ? alloca((count(given) + 1) * sizeof(char *)) : NULL)
+#define ENVIRONMENT_COPY(given) \
+	(count_list_entries(given) < ENVIRONMENT_LIMIT ? alloca((count_list_entries(given) + 1) * sizeof(char *)) : NULL)
 #define PRELOAD_COPY(given) (find_preload(given) ? alloca(strlen(find_preload(given)) + 1) : NULL)
 
 static int watched(void)
@@ -224,7 +225,7 @@ static int by_path(const char *path, char *const argv[], char *const environment
 	return run_execve(real.execve, path, path, argv, environment);
 }
 
-static int by_name(const char *file, char *const argv[], char *const environment[])
+static int execute_by_name(const char *file, char *const argv[], char *const environment[])
 {
 	char found[PATH_ROOM];
 
@@ -244,12 +245,12 @@ AGENT_EXPORT int execv(const char *path, char *const argv[])
 
 AGENT_EXPORT int execvpe(const char *file, char *const argv[], char *const environment[])
 {
-	return by_name(file, argv, environment);
+	return execute_by_name(file, argv, environment);
 }
 
 AGENT_EXPORT int execvp(const char *file, char *const argv[])
 {
-	return by_name(file, argv, environ);
+	return execute_by_name(file, argv, environ);
 }
 
 /* "/proc/self/fd/N", without stdio. */
@@ -323,7 +324,7 @@ AGENT_EXPORT int execlp(const char *file, const char *first, ...)
 	char **argv;
 
 	GATHER(argv, first);
-	return by_name(file, argv, environ);
+	return execute_by_name(file, argv, environ);
 }
 
 AGENT_EXPORT int execle(const char *path, const char *first, ...)

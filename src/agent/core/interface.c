@@ -9,7 +9,7 @@ static int on(unsigned module)
 	return agent_on(module);
 }
 
-static void *begin(uint32_t size)
+static void *begin_interface_record(uint32_t size)
 {
 	return agent_begin(size);
 }
@@ -77,7 +77,7 @@ static const struct agent_interface interface = {
 	.attached = agent_attached,
 	.on = on,
 	.now = agent_now,
-	.begin = begin,
+	.begin = begin_interface_record,
 	.begin_definition = agent_begin_definition,
 	.end = agent_end,
 	.begin_patiently = agent_begin_patiently,

@@ -56,7 +56,7 @@ void agent_leaving(void)
 	errno = saved_errno;
 }
 
-static void end(exit_fn function, int status)
+static void end_process(exit_fn function, int status)
 {
 	agent_leaving();
 	if (function)
@@ -68,21 +68,21 @@ static void end(exit_fn function, int status)
 AGENT_EXPORT void _exit(int status)
 {
 	agent_wrappers_resolve();
-	end(real.exit_now, status);
+	end_process(real.exit_now, status);
 	__builtin_unreachable();
 }
 
 AGENT_EXPORT void _Exit(int status)
 {
 	agent_wrappers_resolve();
-	end(real.exit_now_too, status);
+	end_process(real.exit_now_too, status);
 	__builtin_unreachable();
 }
 
 AGENT_EXPORT void quick_exit(int status)
 {
 	agent_wrappers_resolve();
-	end(real.quick_exit, status);
+	end_process(real.quick_exit, status);
 	__builtin_unreachable();
 }
 

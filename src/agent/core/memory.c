@@ -21,7 +21,7 @@ static struct arena_block *new_block(size_t need)
 	return block;
 }
 
-static void *take(struct arena_block *block, size_t size)
+static void *take_arena_bytes(struct arena_block *block, size_t size)
 {
 	size_t at = atomic_fetch_add_explicit(&block->used, size, memory_order_relaxed);
 
@@ -38,7 +38,7 @@ void *agent_permanent(size_t size)
 	if (size > (64u << 20))
 		return NULL;
 	for (;;) {
-		memory = current ? take((struct arena_block *)current, size) : NULL;
+		memory = current ? take_arena_bytes((struct arena_block *)current, size) : NULL;
 		if (memory)
 			return memory;
 		block = new_block(size);

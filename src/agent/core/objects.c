@@ -58,7 +58,7 @@ static const uint8_t *find_build_id(const struct dl_phdr_info *info, uint32_t *r
 	return NULL;
 }
 
-static size_t path_of(const struct dl_phdr_info *info, char *path)
+static size_t copy_object_path(const struct dl_phdr_info *info, char *path)
 {
 	const char *name = info->dlpi_name;
 	long length;
@@ -78,7 +78,7 @@ static size_t path_of(const struct dl_phdr_info *info, char *path)
 static void tell_segment(const struct dl_phdr_info *info, const ElfW(Phdr) *segment, uint64_t time)
 {
 	char path[PATH_ROOM];
-	size_t path_size = path_of(info, path);
+	size_t path_size = copy_object_path(info, path);
 	uint32_t build_id_size;
 	const uint8_t *build_id = find_build_id(info, &build_id_size);
 	uint64_t start = info->dlpi_addr + segment->p_vaddr, skew = start & 4095;

@@ -103,7 +103,7 @@ static struct agent_thread_memory *memory_for_slot(uint32_t index)
 }
 
 /* An event under way, further out on this stack, needs its pointers: what comes now is refused by the guard. */
-static void begin_anew(void)
+static void restart_thread_ring(void)
 {
 	if (!agent_tls.busy || agent_guard_is_stale(agent_tls.busy))
 		agent_forget_thread();
@@ -116,7 +116,7 @@ void agent_new_window(uint32_t attached, uint32_t gate)
 	if (!memory)
 		return;
 	if (agent_tls.attached != attached) {
-		begin_anew();
+		restart_thread_ring();
 		return;
 	}
 	for (uint32_t i = 0; i < AGENT_LEVEL_DOMAINS; i++)
@@ -212,7 +212,7 @@ static void count_dropped(struct agent_tls *tls, struct ring_pool *pool, enum wa
 		atomic_fetch_add_explicit(&pool->dropped_without_slot, 1, memory_order_relaxed);
 }
 
-static int make_room(uint32_t size, int use_reserve)
+static int reserve_ring_bytes(uint32_t size, int use_reserve)
 {
 	struct agent_tls *tls = &agent_tls;
 	struct ring_pool *pool = agent_state.pool;
@@ -238,7 +238,7 @@ static int wait_for_room(uint32_t size)
 	const struct timespec pause = { .tv_nsec = PATIENCE_STEP_NS };
 	struct ring_pool *pool = agent_state.pool;
 	uint64_t head = atomic_load(&pool->free_chunks), now;
-	int result = make_room(size, 0);
+	int result = reserve_ring_bytes(size, 0);
 
 	for (long waited = 0; result == -ENOSPC && waited < PATIENCE_NS && !atomic_load(&given_up); waited += PATIENCE_STEP_NS) {
 		agent_ring_doorbell();
@@ -247,7 +247,7 @@ static int wait_for_room(uint32_t size)
 		if (now != head)
 			waited = 0;
 		head = now;
-		result = make_room(size, 0);
+		result = reserve_ring_bytes(size, 0);
 	}
 	atomic_store(&given_up, result == -ENOSPC);
 	return result;
@@ -260,7 +260,7 @@ static void count_refused(struct agent_tls *tls, struct ring_pool *pool, enum wa
 		atomic_fetch_add_explicit(tls->slot ? &tls->slot->refused : &pool->dropped_without_slot, 1, memory_order_relaxed);
 }
 
-static void *begin(uint32_t size, enum want want)
+static void *begin_ring_record(uint32_t size, enum want want)
 {
 	struct agent_tls *tls = &agent_tls;
 	int saved_errno = errno;
@@ -272,7 +272,7 @@ static void *begin(uint32_t size, enum want want)
 	}
 	tls->busy = arch_stack_pointer();
 	atomic_signal_fence(memory_order_seq_cst);
-	result = want == WANT_PATIENCE && size <= RING_CHUNK_DATA ? wait_for_room(size) : make_room(size, want == WANT_RESERVE);
+	result = want == WANT_PATIENCE && size <= RING_CHUNK_DATA ? wait_for_room(size) : reserve_ring_bytes(size, want == WANT_RESERVE);
 	errno = saved_errno;
 	if (result == 0)
 		return tls->write;
@@ -287,12 +287,12 @@ static void *begin(uint32_t size, enum want want)
 
 void *agent_begin_slow(uint32_t size)
 {
-	return begin(size, WANT_ROOM);
+	return begin_ring_record(size, WANT_ROOM);
 }
 
 void *agent_begin_piece(uint32_t size)
 {
-	return agent_has_room(size) ? agent_begin_here() : begin(size, WANT_PIECE);
+	return agent_has_room(size) ? agent_begin_here() : begin_ring_record(size, WANT_PIECE);
 }
 
 /* Chunks that can be had now, beside those that are kept for events. */
@@ -329,7 +329,7 @@ void *agent_begin_patiently(uint32_t size)
 {
 	if (agent_has_room(size) && agent_thread_is_current())
 		return agent_begin_here();
-	return agent_attached() ? begin(size, WANT_PATIENCE) : NULL;
+	return agent_attached() ? begin_ring_record(size, WANT_PATIENCE) : NULL;
 }
 
 void agent_take_slot(void)
@@ -339,7 +339,7 @@ void agent_take_slot(void)
 	if (agent_tls.busy)
 		return;
 	agent_begin_here();
-	make_room(0, 0);
+	reserve_ring_bytes(0, 0);
 	errno = saved_errno;
 	atomic_signal_fence(memory_order_seq_cst);
 	agent_tls.busy = 0;
@@ -349,7 +349,7 @@ void *agent_begin_definition(uint32_t size)
 {
 	if (!agent_attached() && !agent_revive(0))
 		return NULL;
-	return begin(size, WANT_RESERVE);
+	return begin_ring_record(size, WANT_RESERVE);
 }
 
 struct agent_thread_memory *agent_each_memory(uint32_t *position)

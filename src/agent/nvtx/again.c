@@ -48,7 +48,7 @@ void *nvtx_keep_begin(const struct nvtx_definition *what, uint32_t size)
 	return fresh->body;
 }
 
-static void put(struct record_define *record, const struct nvtx_definition *what, const void *body, uint32_t size)
+static void put_nvtx_definition(struct record_define *record, const struct nvtx_definition *what, const void *body, uint32_t size)
 {
 	uint32_t whole = (uint32_t)sizeof(*record) + size;
 
@@ -70,20 +70,20 @@ void nvtx_keep_end(void *body, uint32_t size)
 	before = atomic_exchange(&kept.last, fresh);
 	atomic_store(before ? &before->next : &kept.first, fresh);
 	if (agent_attached())
-		put(agent_begin_definition((uint32_t)sizeof(struct record_define) + size), &fresh->what, fresh->body, size);
+		put_nvtx_definition(agent_begin_definition((uint32_t)sizeof(struct record_define) + size), &fresh->what, fresh->body, size);
 }
 
 /* This thread is not the program's: it waits for room. */
-static void tell(const struct nvtx_definition *what, const void *body, uint32_t size)
+static void repeat_nvtx_definition(const struct nvtx_definition *what, const void *body, uint32_t size)
 {
-	put(agent_begin_patiently((uint32_t)sizeof(struct record_define) + size), what, body, size);
+	put_nvtx_definition(agent_begin_patiently((uint32_t)sizeof(struct record_define) + size), what, body, size);
 }
 
 static void tell_domain(struct nvtx_domain *domain)
 {
 	struct nvtx_definition what = { .kind = DEFINE_DOMAIN, .id = domain->id };
 
-	tell(&what, domain->name, domain->node.size);
+	repeat_nvtx_definition(&what, domain->name, domain->node.size);
 	atomic_store_explicit(&domain->node.defined, 1, memory_order_relaxed);
 }
 
@@ -93,12 +93,12 @@ static void tell_string(struct nvtx_string *string)
 		.kind = DEFINE_STRING, .domain = (uint32_t)string->node.key, .id = string->id, .extra = (uint64_t)(uintptr_t)string
 	};
 
-	tell(&what, string->text, string->node.size);
+	repeat_nvtx_definition(&what, string->text, string->node.size);
 	atomic_store_explicit(&string->node.defined, 1, memory_order_relaxed);
 }
 
 /* What a window waits for is another thing in each recording. */
-static void begin_anew(void)
+static void reset_window_state(void)
 {
 	atomic_store(&nvtx_state.window_range, 0);
 	atomic_store(&nvtx_state.window_gate, 0);
@@ -127,10 +127,10 @@ static void attached(void)
 {
 	if (!atomic_load(&nvtx_state.used) || !agent_comes_again())
 		return;
-	begin_anew();
+	reset_window_state();
 	tell_tables();
 	for (struct nvtx_kept *k = atomic_load(&kept.first); k; k = atomic_load(&k->next))
-		tell(&k->what, k->body, k->size);
+		repeat_nvtx_definition(&k->what, k->body, k->size);
 }
 
 const struct agent_part agent_part_nvtx = { NULL, 0, attached };

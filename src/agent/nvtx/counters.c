@@ -65,7 +65,7 @@ struct sample {
 	uint64_t time;
 };
 
-static void put_value(const struct sample *sample, unsigned kind, uint64_t value, uint64_t field)
+static void put_counter_field(const struct sample *sample, unsigned kind, uint64_t value, uint64_t field)
 {
 	struct record_counter *record = agent_begin(sizeof(*record));
 
@@ -78,7 +78,7 @@ static void put_value(const struct sample *sample, unsigned kind, uint64_t value
 	agent_end(record, record_head(RECORD_NVTX_COUNTER, kind, sizeof(*record), 0, sample->domain), sizeof(*record));
 }
 
-static uint64_t double_bits(double value)
+static uint64_t encode_counter_double(double value)
 {
 	union {
 		double real;
@@ -133,7 +133,7 @@ static enum number_kind number_kind(uint64_t type)
 	}
 }
 
-static void put_number(const struct sample *sample, uint64_t type, const uint8_t *at, uint64_t field)
+static void put_counter_number(const struct sample *sample, uint64_t type, const uint8_t *at, uint64_t field)
 {
 	uint32_t size = nvtx_type_size(type), unused = 64 - size * 8;
 	uint64_t bits = 0;
@@ -144,34 +144,38 @@ static void put_number(const struct sample *sample, uint64_t type, const uint8_t
 	switch (number_kind(type)) {
 	case NUMBER_SIGNED:
 		bits = (uint64_t)((int64_t)(bits << unused) >> unused);
-		put_value(sample, NVTX_WIRE_COUNTER_INT64, bits, field);
+		put_counter_field(sample, NVTX_WIRE_COUNTER_INT64, bits, field);
 		break;
-	case NUMBER_UNSIGNED: put_value(sample, NVTX_WIRE_COUNTER_INT64, bits, field); break;
-	case NUMBER_FLOAT: put_value(sample, NVTX_WIRE_COUNTER_DOUBLE, double_bits(float_from((uint32_t)bits)), field); break;
-	case NUMBER_BRAIN_FLOAT: put_value(sample, NVTX_WIRE_COUNTER_DOUBLE, double_bits(float_from((uint32_t)bits << 16)), field); break;
-	case NUMBER_DOUBLE: put_value(sample, NVTX_WIRE_COUNTER_DOUBLE, bits, field); break;
+	case NUMBER_UNSIGNED: put_counter_field(sample, NVTX_WIRE_COUNTER_INT64, bits, field); break;
+	case NUMBER_FLOAT:
+		put_counter_field(sample, NVTX_WIRE_COUNTER_DOUBLE, encode_counter_double(float_from((uint32_t)bits)), field);
+		break;
+	case NUMBER_BRAIN_FLOAT:
+		put_counter_field(sample, NVTX_WIRE_COUNTER_DOUBLE, encode_counter_double(float_from((uint32_t)bits << 16)), field);
+		break;
+	case NUMBER_DOUBLE: put_counter_field(sample, NVTX_WIRE_COUNTER_DOUBLE, bits, field); break;
 	case NUMBER_NONE: break;
 	}
 }
 
-static int is_number(const struct nvtx_field *field, size_t size)
+static int is_number_field(const struct nvtx_field *field, size_t size)
 {
 	return !(field->flags & (NVTX_ENTRY_POINTER | NVTX_ENTRY_ARRAY_MASK | NVTX_ENTRY_KIND_MASK)) && field->position != UINT32_MAX &&
 	       field->width == nvtx_type_size(field->type) && (uint64_t)field->position + field->width <= size;
 }
 
-static void put_sample(const struct sample *sample, const struct nvtx_counter *counter, const uint8_t *values, size_t size)
+static void put_counter_sample(const struct sample *sample, const struct nvtx_counter *counter, const uint8_t *values, size_t size)
 {
 	const struct nvtx_schema *schema = nvtx_schema_find(sample->domain, counter->schema);
 
 	if (!schema) {
 		if (size >= nvtx_type_size(counter->schema))
-			put_number(sample, counter->schema, values, 0);
+			put_counter_number(sample, counter->schema, values, 0);
 		return;
 	}
 	for (uint32_t i = 0; i < schema->field_count; i++)
-		if (is_number(&schema->fields[i], size))
-			put_number(sample, schema->fields[i].type, values + schema->fields[i].position, schema->fields[i].entry);
+		if (is_number_field(&schema->fields[i], size))
+			put_counter_number(sample, schema->fields[i].type, values + schema->fields[i].position, schema->fields[i].entry);
 }
 
 void nvtx_counter_sample_int64(struct nvtx_domain *domain, uint64_t counter, int64_t value)
@@ -181,7 +185,7 @@ void nvtx_counter_sample_int64(struct nvtx_domain *domain, uint64_t counter, int
 	if (!agent_on(RING_GATE_NVTX))
 		return;
 	sample.time = agent_now();
-	put_value(&sample, NVTX_WIRE_COUNTER_INT64, (uint64_t)value, 0);
+	put_counter_field(&sample, NVTX_WIRE_COUNTER_INT64, (uint64_t)value, 0);
 }
 
 void nvtx_counter_sample_float64(struct nvtx_domain *domain, uint64_t counter, double value)
@@ -191,7 +195,7 @@ void nvtx_counter_sample_float64(struct nvtx_domain *domain, uint64_t counter, d
 	if (!agent_on(RING_GATE_NVTX))
 		return;
 	sample.time = agent_now();
-	put_value(&sample, NVTX_WIRE_COUNTER_DOUBLE, double_bits(value), 0);
+	put_counter_field(&sample, NVTX_WIRE_COUNTER_DOUBLE, encode_counter_double(value), 0);
 }
 
 void nvtx_counter_sample_no_value(struct nvtx_domain *domain, uint64_t counter, uint8_t reason)
@@ -201,7 +205,7 @@ void nvtx_counter_sample_no_value(struct nvtx_domain *domain, uint64_t counter, 
 	if (!agent_on(RING_GATE_NVTX))
 		return;
 	sample.time = agent_now();
-	put_value(&sample, NVTX_WIRE_COUNTER_NO_VALUE, reason, 0);
+	put_counter_field(&sample, NVTX_WIRE_COUNTER_NO_VALUE, reason, 0);
 }
 
 void nvtx_counter_sample(struct nvtx_domain *domain, uint64_t id, const void *values, size_t size)
@@ -214,7 +218,7 @@ void nvtx_counter_sample(struct nvtx_domain *domain, uint64_t id, const void *va
 	sample.time = agent_now();
 	counter = (const struct nvtx_counter *)nvtx_find_number(NVTX_NODE_COUNTER, sample.domain, id);
 	if (counter)
-		put_sample(&sample, counter, values, size);
+		put_counter_sample(&sample, counter, values, size);
 }
 
 /* Batches: the program's own time stamps have to be the session clock's. */
@@ -318,6 +322,6 @@ void nvtx_counter_batch_submit(struct nvtx_domain *domain, const struct nvtx_cou
 		const uint8_t *values = (const uint8_t *)batch->samples + i * size;
 
 		sample.time = batch_time(&clock, i, values);
-		put_sample(&sample, counter, values, size);
+		put_counter_sample(&sample, counter, values, size);
 	}
 }

@@ -58,7 +58,7 @@ static AGENT_COLD int32_t *far_level(uint32_t domain)
 }
 
 /* Where this thread counts its levels in a domain; NULL before its first event. */
-static inline int32_t *level_of(uint32_t domain)
+static inline int32_t *find_thread_level(uint32_t domain)
 {
 	int32_t *levels = agent_tls.levels;
 
@@ -70,7 +70,7 @@ static inline int32_t *level_of(uint32_t domain)
 /* A push that is not recorded. */
 static AGENT_COLD int push_dropped(uint32_t domain)
 {
-	int32_t *level = level_of(domain);
+	int32_t *level = find_thread_level(domain);
 
 	return level ? (*level)++ : NVTX_FAILED;
 }
@@ -120,7 +120,7 @@ static unsigned fill_event(struct record_nvtx_event *record, void *behind, const
 
 int nvtx_range_is_open(uint32_t domain)
 {
-	const int32_t *level = level_of(domain);
+	const int32_t *level = find_thread_level(domain);
 
 	return level && *level > 0;
 }
@@ -142,7 +142,7 @@ int nvtx_push_event(uint32_t domain, const struct nvtx_event *event)
 	if (!record)
 		return push_dropped(domain);
 	flags = fill_event(record, record + 1, event);
-	level = level_of(domain);
+	level = find_thread_level(domain);
 	if (level)
 		ret = (*level)++;
 	agent_end(record, record_head(RECORD_NVTX_PUSH_EX, flags, size, head_level(ret), domain), size);
@@ -154,7 +154,7 @@ int nvtx_push_event(uint32_t domain, const struct nvtx_event *event)
 int nvtx_pop_event(uint32_t domain, uint32_t flags, uint64_t time)
 {
 	struct record_plain *record;
-	int32_t *level = level_of(domain);
+	int32_t *level = find_thread_level(domain);
 	int32_t ended;
 
 	if (agent_unlikely(!level || *level <= 0))
@@ -479,7 +479,7 @@ static __attribute__((noinline)) int pop_otherwise(uint32_t domain)
 	return agent_on(RING_GATE_NVTX) ? nvtx_pop_event(domain, 0, 0) : NVTX_UNTRACKED;
 }
 
-static inline __attribute__((always_inline)) int pop(uint32_t domain)
+static inline __attribute__((always_inline)) int pop_nvtx_range(uint32_t domain)
 {
 	uint64_t *record;
 	int32_t level;
@@ -497,12 +497,12 @@ static inline __attribute__((always_inline)) int pop(uint32_t domain)
 
 int nvtx_range_pop(void)
 {
-	return straight() ? pop(0) : pop_otherwise(0);
+	return straight() ? pop_nvtx_range(0) : pop_otherwise(0);
 }
 
 int nvtx_domain_range_pop(struct nvtx_domain *domain)
 {
-	return straight() ? pop(nvtx_domain_id(domain)) : pop_otherwise(nvtx_domain_id(domain));
+	return straight() ? pop_nvtx_range(nvtx_domain_id(domain)) : pop_otherwise(nvtx_domain_id(domain));
 }
 
 const char nvtx_cost_name[] = "twenty characters ab";
@@ -517,7 +517,7 @@ void nvtx_cost_pair(void)
 	if (memory && nvtx_recent_at(memory, nvtx_recent_number(look.key, 0))->key != look.key)
 		prepare_short(&look);
 	push_a(nvtx_cost_name);
-	pop(0);
+	pop_nvtx_range(0);
 }
 
 /* Whether a range that starts is recorded; NVTX_OPENS_OWN: its end closes the window. */

@@ -46,7 +46,7 @@ static uint32_t character_size(uint64_t type)
 	return type == NVTX_TYPE_TEXT_UTF32 ? 4 : 1;
 }
 
-static int is_text(uint64_t type)
+static int is_text_type(uint64_t type)
 {
 	return type >= NVTX_TYPE_TEXT && type <= NVTX_TYPE_TEXT_UTF32;
 }
@@ -66,9 +66,9 @@ static void element_layout(uint32_t domain, const struct nvtx_schema_entry *entr
 	if (entry->flags & (NVTX_ENTRY_OFFSET_BASE | NVTX_ENTRY_OFFSET_HERE))
 		return;
 	if ((entry->flags & NVTX_ENTRY_POINTER) || nvtx_entry_is_text_pointer(entry) ||
-	    (is_text(entry->type) && !(entry->flags & NVTX_ENTRY_ARRAY_MASK) && !entry->detail)) {
+	    (is_text_type(entry->type) && !(entry->flags & NVTX_ENTRY_ARRAY_MASK) && !entry->detail)) {
 		*size = *align = sizeof(void *);
-	} else if (is_text(entry->type)) {
+	} else if (is_text_type(entry->type)) {
 		*size = *align = character_size(entry->type);
 	} else if (entry->type >= NVTX_ID_STATIC_START) {
 		nested = nvtx_schema_find(domain, entry->type);
@@ -87,7 +87,7 @@ static uint64_t element_count(const struct nvtx_schema_entry *entry)
 	if (entry->flags & NVTX_ENTRY_POINTER)
 		return 1;
 	switch (entry->flags & NVTX_ENTRY_ARRAY_MASK) {
-	case 0: return is_text(entry->type) && entry->detail ? entry->detail : 1;
+	case 0: return is_text_type(entry->type) && entry->detail ? entry->detail : 1;
 	case NVTX_ENTRY_ARRAY_FIXED: return entry->detail;
 	default: return 0;
 	}

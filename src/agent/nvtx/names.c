@@ -204,7 +204,7 @@ void nvtx_domain_name_category_w(struct nvtx_domain *domain, uint32_t category, 
 	name_category(nvtx_domain_id(domain), category, nvtx_text_wide(name));
 }
 
-static void name_thread(uint32_t tid, struct nvtx_text name)
+static void name_nvtx_thread(uint32_t tid, struct nvtx_text name)
 {
 	struct nvtx_definition what = { .kind = DEFINE_THREAD_NAME, .id = tid };
 
@@ -214,12 +214,12 @@ static void name_thread(uint32_t tid, struct nvtx_text name)
 
 void nvtx_name_thread_a(uint32_t tid, const char *name)
 {
-	name_thread(tid, nvtx_text_ascii(name));
+	name_nvtx_thread(tid, nvtx_text_ascii(name));
 }
 
 void nvtx_name_thread_w(uint32_t tid, const wchar_t *name)
 {
-	name_thread(tid, nvtx_text_wide(name));
+	name_nvtx_thread(tid, nvtx_text_wide(name));
 }
 
 struct nvtx_resource *nvtx_resource_new(uint32_t domain)

@@ -61,7 +61,7 @@ static void put_name(char *to, const struct nvtx_text *name)
 	memset(to + size, 0, NAME_SIZE - size);
 }
 
-static void put_frame(struct frame *f, const struct nvtx_domain *domain, const struct nvtx_text *name, uint32_t color)
+static void put_open_frame(struct frame *f, const struct nvtx_domain *domain, const struct nvtx_text *name, uint32_t color)
 {
 	f->domain = domain;
 	f->color = color;
@@ -101,7 +101,7 @@ static struct stack *find_stack(int make)
 }
 
 /* Refused to a signal handler that comes in between, and in a child that was forked then. */
-static struct stack *take_stack(int make)
+static struct stack *take_open_stack(int make)
 {
 	struct stack *s = find_stack(make);
 	uint32_t free = 0;
@@ -119,7 +119,7 @@ static void give_stack(struct stack *s)
 	atomic_store(&s->busy, 0);
 }
 
-static int level_of(const struct stack *s, const struct nvtx_domain *domain)
+static int count_open_levels(const struct stack *s, const struct nvtx_domain *domain)
 {
 	int level = 0;
 
@@ -130,20 +130,20 @@ static int level_of(const struct stack *s, const struct nvtx_domain *domain)
 
 int nvtx_open_push(const struct nvtx_domain *domain, const struct nvtx_text *name, uint32_t color)
 {
-	struct stack *s = take_stack(1);
+	struct stack *s = take_open_stack(1);
 	uint32_t at;
 	int level;
 
 	if (!s)
 		return NVTX_FAILED;
-	level = level_of(s, domain);
+	level = count_open_levels(s, domain);
 	at = s->depth;
 	if (at == LEVELS) {
 		s->lost++;
 		give_stack(s);
 		return level;
 	}
-	put_frame(&s->frames[at], domain, name, color);
+	put_open_frame(&s->frames[at], domain, name, color);
 	s->depth++;
 	give_stack(s);
 	s->frames[at].number = agent_nvtx_begun();
@@ -152,8 +152,8 @@ int nvtx_open_push(const struct nvtx_domain *domain, const struct nvtx_text *nam
 
 int nvtx_open_pop(const struct nvtx_domain *domain)
 {
-	struct stack *s = take_stack(0);
-	int level = s ? level_of(s, domain) - 1 : -1;
+	struct stack *s = take_open_stack(0);
+	int level = s ? count_open_levels(s, domain) - 1 : -1;
 	uint32_t at = s ? s->depth : 0;
 
 	if (s && s->lost) {
@@ -204,7 +204,7 @@ uint64_t nvtx_open_start(const struct nvtx_domain *domain, const struct nvtx_tex
 		state = atomic_load(&all[i].state);
 		if (state % 4 != 0 || !atomic_compare_exchange_strong(&all[i].state, &state, state + 2))
 			continue;
-		put_frame(&all[i].frame, domain, name, color);
+		put_open_frame(&all[i].frame, domain, name, color);
 		note_place((uint32_t)i + 1);
 		atomic_store(&all[i].state, state + 1);
 		all[i].frame.number = agent_nvtx_begun();
@@ -239,7 +239,7 @@ void nvtx_open_name(const void *handle, const struct nvtx_text *name)
 	nvtx_insert_number(NVTX_NODE_NAMED, 0, (uint64_t)(uintptr_t)handle, &fresh->node);
 }
 
-static struct nvtx_open_range range_of(const struct frame *f, int is_pushed)
+static struct nvtx_open_range describe_open_range(const struct frame *f, int is_pushed)
 {
 	return (struct nvtx_open_range){ .domain = f->domain ? f->domain->name : "",
 					 .name = f->has_name ? f->name : NULL,
@@ -257,21 +257,21 @@ static size_t open_ranges(struct nvtx_open_range *ret, size_t room)
 	size_t count = 0;
 
 	for (uint32_t i = 0; s && i < s->depth && count < room; i++)
-		ret[count++] = range_of(&s->frames[i], 1);
+		ret[count++] = describe_open_range(&s->frames[i], 1);
 	for (uint32_t i = 0; all && i < places && count < room; i++)
 		if (atomic_load(&all[i].state) % 4 == 1)
-			ret[count++] = range_of(&all[i].frame, 0);
+			ret[count++] = describe_open_range(&all[i].frame, 0);
 	return count;
 }
 
-static const char *name_of(const void *handle)
+static const char *find_handle_name(const void *handle)
 {
 	const struct named *known = (const struct named *)nvtx_find_number(NVTX_NODE_NAMED, 0, (uint64_t)(uintptr_t)handle);
 
 	return known ? known->name : NULL;
 }
 
-static const struct agent_nvtx_view view = { open_ranges, name_of };
+static const struct agent_nvtx_view view = { open_ranges, find_handle_name };
 
 void nvtx_open_provide(void)
 {

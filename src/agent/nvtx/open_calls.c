@@ -77,7 +77,7 @@ static uint64_t start_w(const wchar_t *message)
 	return nvtx_open_start(NULL, &name, 0);
 }
 
-static void end(struct nvtx_domain *domain, uint64_t range)
+static void end_open_range(struct nvtx_domain *domain, uint64_t range)
 {
 	(void)domain;
 	nvtx_open_end(range);
@@ -113,7 +113,7 @@ static void end_payload(struct nvtx_domain *domain, uint64_t range, const struct
 {
 	(void)payloads;
 	(void)count;
-	end(domain, range);
+	end_open_range(domain, range);
 }
 
 static void name_a(void *handle, const char *text)
@@ -145,7 +145,7 @@ nvtx_function nvtx_open_call(int module, unsigned index)
 		{ NVTX_MODULE_CORE, 6, (nvtx_function)start_w },	{ NVTX_MODULE_CORE, 7, (nvtx_function)nvtx_open_end },
 		{ NVTX_MODULE_CORE, 8, (nvtx_function)push_default },	{ NVTX_MODULE_CORE, 9, (nvtx_function)push_a },
 		{ NVTX_MODULE_CORE, 10, (nvtx_function)push_w },	{ NVTX_MODULE_CORE, 11, (nvtx_function)pop_default },
-		{ NVTX_MODULE_CORE2, 2, (nvtx_function)start_ex },	{ NVTX_MODULE_CORE2, 3, (nvtx_function)end },
+		{ NVTX_MODULE_CORE2, 2, (nvtx_function)start_ex },	{ NVTX_MODULE_CORE2, 3, (nvtx_function)end_open_range },
 		{ NVTX_MODULE_CORE2, 4, (nvtx_function)push_ex },	{ NVTX_MODULE_CORE2, 5, (nvtx_function)pop },
 		{ NVTX_MODULE_CUDA, 3, (nvtx_function)name_a },		{ NVTX_MODULE_CUDA, 4, (nvtx_function)name_w },
 		{ NVTX_MODULE_CUDA, 5, (nvtx_function)name_a },		{ NVTX_MODULE_CUDA, 6, (nvtx_function)name_w },

@@ -22,8 +22,8 @@ static int same_bytes(const uint8_t *a, const uint8_t *b, size_t size)
 	return size == 0;
 }
 
-static struct nvtx_node *search(struct nvtx_node *node, const struct nvtx_node *end, uint64_t key, uint32_t hash, const void *bytes,
-				size_t size, size_t offset)
+static struct nvtx_node *search_node_chain(struct nvtx_node *node, const struct nvtx_node *end, uint64_t key, uint32_t hash,
+					   const void *bytes, size_t size, size_t offset)
 {
 	for (; node != end; node = atomic_load_explicit(&node->next, memory_order_relaxed))
 		if (node->hash == hash && node->key == key && node->size == size && same_bytes((const uint8_t *)node + offset, bytes, size))
@@ -34,7 +34,7 @@ static struct nvtx_node *search(struct nvtx_node *node, const struct nvtx_node *
 struct nvtx_node *nvtx_find(_Atomic(struct nvtx_node *) *bucket, uint64_t key, uint32_t hash, const void *bytes, size_t size, size_t offset)
 {
 	/* Pairs with the release in nvtx_insert(): nodes behind the head are complete. */
-	return search(atomic_load_explicit(bucket, memory_order_acquire), NULL, key, hash, bytes, size, offset);
+	return search_node_chain(atomic_load_explicit(bucket, memory_order_acquire), NULL, key, hash, bytes, size, offset);
 }
 
 struct nvtx_node *nvtx_insert(_Atomic(struct nvtx_node *) *bucket, struct nvtx_node *fresh, size_t offset)
@@ -44,8 +44,8 @@ struct nvtx_node *nvtx_insert(_Atomic(struct nvtx_node *) *bucket, struct nvtx_n
 
 	for (;;) {
 		/* Only what others have put in since the last look. */
-		struct nvtx_node *there = search(head, searched, fresh->key, fresh->hash, (const uint8_t *)fresh + offset, fresh->size,
-						 offset);
+		struct nvtx_node *there = search_node_chain(head, searched, fresh->key, fresh->hash, (const uint8_t *)fresh + offset,
+							    fresh->size, offset);
 
 		if (there)
 			return there;

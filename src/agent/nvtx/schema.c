@@ -108,7 +108,7 @@ static void add_entries(struct nvtx_schema *schema, uint32_t domain, const struc
 }
 
 /* A text behind the fixed parts of a definition, as much of it as there is room for. */
-static uint32_t put_text(uint8_t **at, const uint8_t *end, const char *text)
+static uint32_t put_schema_text(uint8_t **at, const uint8_t *end, const char *text)
 {
 	size_t room = (size_t)(end - *at), size;
 
@@ -169,7 +169,7 @@ static int define_schema_piece(const struct nvtx_definition *what, const struct 
 	at = (uint8_t *)(wire + count);
 	end = (uint8_t *)head + size;
 	if (first == 0)
-		head->name_size = put_text(&at, end, a->name);
+		head->name_size = put_schema_text(&at, end, a->name);
 	for (uint32_t i = 0; i < count; i++) {
 		const struct nvtx_schema_entry *entry = &a->entries[first + i];
 
@@ -177,8 +177,8 @@ static int define_schema_piece(const struct nvtx_definition *what, const struct 
 			.flags = entry->flags, .type = entry->type, .detail = entry->detail, .offset = entry->offset
 		};
 		nvtx_layout_next(layout, entry, &wire[i].position, &wire[i].width);
-		wire[i].name_size = (uint16_t)put_text(&at, end, entry->name);
-		wire[i].description_size = (uint16_t)put_text(&at, end, entry->description);
+		wire[i].name_size = (uint16_t)put_schema_text(&at, end, entry->name);
+		wire[i].description_size = (uint16_t)put_schema_text(&at, end, entry->description);
 	}
 	nvtx_define_end(what, head, (uint32_t)(at - (uint8_t *)head));
 	return (int)count;
@@ -267,12 +267,12 @@ static int define_enum_piece(const struct nvtx_definition *what, const struct nv
 	at = (uint8_t *)(wire + count);
 	end = (uint8_t *)head + size;
 	if (first == 0)
-		head->name_size = put_text(&at, end, a->name);
+		head->name_size = put_schema_text(&at, end, a->name);
 	for (uint32_t i = 0; i < count; i++) {
 		const struct nvtx_enum_entry *entry = &a->entries[first + i];
 
 		wire[i] = (struct nvtx_wire_enum_entry){ .value = entry->value, .is_flag = entry->is_flag != 0 };
-		wire[i].name_size = (uint16_t)put_text(&at, end, entry->name);
+		wire[i].name_size = (uint16_t)put_schema_text(&at, end, entry->name);
 	}
 	nvtx_define_end(what, head, (uint32_t)(at - (uint8_t *)head));
 	return (int)count;

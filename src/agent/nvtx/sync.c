@@ -53,7 +53,7 @@ void nvtx_sync_destroy(struct nvtx_resource *object)
 	nvtx_resource_destroy(object);
 }
 
-static void mark(const struct nvtx_resource *object, enum sync_event what)
+static void mark_sync_event(const struct nvtx_resource *object, enum sync_event what)
 {
 	struct nvtx_event event = { .flags = NVTX_PAYLOAD_UINT64 << NVTX_FLAG_PAYLOAD_SHIFT };
 
@@ -66,20 +66,20 @@ static void mark(const struct nvtx_resource *object, enum sync_event what)
 
 void nvtx_sync_acquire_start(struct nvtx_resource *object)
 {
-	mark(object, SYNC_ACQUIRE);
+	mark_sync_event(object, SYNC_ACQUIRE);
 }
 
 void nvtx_sync_acquire_failed(struct nvtx_resource *object)
 {
-	mark(object, SYNC_FAILED);
+	mark_sync_event(object, SYNC_FAILED);
 }
 
 void nvtx_sync_acquire_success(struct nvtx_resource *object)
 {
-	mark(object, SYNC_ACQUIRED);
+	mark_sync_event(object, SYNC_ACQUIRED);
 }
 
 void nvtx_sync_releasing(struct nvtx_resource *object)
 {
-	mark(object, SYNC_RELEASING);
+	mark_sync_event(object, SYNC_RELEASING);
 }

@@ -28,7 +28,7 @@ struct nvtx_text nvtx_text_ascii(const char *text)
 	return ret;
 }
 
-static uint32_t code_of(wchar_t c)
+static uint32_t decode_wide_char(wchar_t c)
 {
 	uint32_t code = (uint32_t)c;
 
@@ -43,7 +43,7 @@ struct nvtx_text nvtx_text_wide(const wchar_t *text)
 	if (!text)
 		return ret;
 	for (const wchar_t *c = text; *c; c++) {
-		uint32_t more = (uint32_t)utf8_size(code_of(*c));
+		uint32_t more = (uint32_t)utf8_size(decode_wide_char(*c));
 
 		if (size + more > NVTX_WIRE_TEXT_MAX) {
 			ret.cut = 1;
@@ -82,7 +82,7 @@ static void put_wide(uint8_t *to, const struct nvtx_text *text)
 	uint32_t done = 0;
 
 	for (const wchar_t *c = text->value.wide; done < text->size && *c; c++) {
-		uint32_t code = code_of(*c);
+		uint32_t code = decode_wide_char(*c);
 
 		if (done + utf8_size(code) > text->size)
 			break;

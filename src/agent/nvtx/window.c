@@ -17,7 +17,7 @@ static int same_bytes(const char *a, const char *b, uint32_t size)
 	return 1;
 }
 
-static int is_digit(char c)
+static int is_range_digit(char c)
 {
 	return c >= '0' && c <= '9';
 }
@@ -28,15 +28,15 @@ static int may_precede_number(char c)
 }
 
 /* "", "12", " 12", "#12" ..., up to `end` or a NUL. */
-static int is_number(const char *rest, const char *end)
+static int is_name_number(const char *rest, const char *end)
 {
 	if (rest == end || !*rest)
 		return 1;
 	if (may_precede_number(*rest))
 		rest++;
-	if (rest == end || !is_digit(*rest))
+	if (rest == end || !is_range_digit(*rest))
 		return 0;
-	while (rest != end && is_digit(*rest))
+	while (rest != end && is_range_digit(*rest))
 		rest++;
 	return rest == end || !*rest;
 }
@@ -48,7 +48,7 @@ static int is_awaited_name(const char *name, uint32_t size)
 
 	if (!awaited || awaited > RING_NVTX_RANGE || size < awaited || !same_bytes(name, session->nvtx_range, awaited))
 		return 0;
-	return size == awaited || (session->nvtx_numbered && is_number(name + awaited, name + size));
+	return size == awaited || (session->nvtx_numbered && is_name_number(name + awaited, name + size));
 }
 
 /* Asked only where the name of the range is right. */
@@ -79,7 +79,7 @@ static int is_awaited_ascii(const char *name)
 		i++;
 	if (i != session->nvtx_range_size)
 		return 0;
-	return name[i] == '\0' || (session->nvtx_numbered && is_number(name + i, NULL));
+	return name[i] == '\0' || (session->nvtx_numbered && is_name_number(name + i, NULL));
 }
 
 static int is_awaited_wide(const wchar_t *name)
@@ -104,7 +104,7 @@ static int is_awaited(int32_t type, union nvtx_message message)
 }
 
 /* By its number: few are ever asked for. */
-static const struct nvtx_domain *find_domain(uint32_t id)
+static const struct nvtx_domain *find_domain_by_id(uint32_t id)
 {
 	uint64_t key = (uint64_t)NVTX_NODE_DOMAIN << 32;
 	const struct nvtx_node *node;
@@ -119,7 +119,7 @@ static const struct nvtx_domain *find_domain(uint32_t id)
 
 static void tell_seen(uint32_t id, struct nvtx_text name)
 {
-	const struct nvtx_domain *domain = id ? find_domain(id) : NULL;
+	const struct nvtx_domain *domain = id ? find_domain_by_id(id) : NULL;
 	uint32_t domain_size = domain ? domain->node.size : 0;
 	struct record_capture *record;
 	uint32_t size;
@@ -140,7 +140,7 @@ static void tell_seen(uint32_t id, struct nvtx_text name)
 }
 
 /* The bytes of short names make the difference. */
-static uint64_t hash_of(uint32_t domain, const struct nvtx_text *name)
+static uint64_t hash_range_name(uint32_t domain, const struct nvtx_text *name)
 {
 	char bytes[SEEN_TEXT];
 
@@ -165,10 +165,10 @@ static int claim(struct nvtx_seen *seen, const void *key, uint64_t what, const s
 	return 1;
 }
 
-static void look_at(uint32_t domain, int32_t type, union nvtx_message message)
+static void examine_range_name(uint32_t domain, int32_t type, union nvtx_message message)
 {
 	struct nvtx_text name = nvtx_text_name(type, message);
-	uint64_t what = hash_of(domain, &name);
+	uint64_t what = hash_range_name(domain, &name);
 
 	for (uint32_t i = 0; i < NVTX_SEEN; i++) {
 		if (claim(&nvtx_state.seen[i], message.ascii, what, &name)) {
@@ -185,7 +185,7 @@ static void look_at(uint32_t domain, int32_t type, union nvtx_message message)
 }
 
 /* The same place may hold another text now; a long one is taken for the same. */
-static int is_same(const struct nvtx_seen *seen, int32_t type, const char *name)
+static int is_same_seen_name(const struct nvtx_seen *seen, int32_t type, const char *name)
 {
 	return type != NVTX_MESSAGE_ASCII || seen->text[NVTX_SEEN_TEXT - 1] || arch_text_is(seen->text, name, NVTX_SEEN_TEXT);
 }
@@ -200,13 +200,13 @@ static void keep_seen(uint32_t domain, int32_t type, union nvtx_message message)
 		return;
 	for (uint32_t i = 0; i < NVTX_SEEN; i++) {
 		key = atomic_load_explicit(&seen[i].key, memory_order_relaxed);
-		if (key == message.ascii && is_same(&seen[i], type, message.ascii))
+		if (key == message.ascii && is_same_seen_name(&seen[i], type, message.ascii))
 			return;
 		if (!key)
 			break;
 	}
 	atomic_fetch_add_explicit(&nvtx_state.seen_looks, 1, memory_order_relaxed);
-	look_at(domain, type, message);
+	examine_range_name(domain, type, message);
 }
 
 int nvtx_window_counts(int registered, const void *name)

@@ -15,7 +15,7 @@ static _Atomic(uint32_t) next_file;
 static _Atomic(_Atomic uint32_t *) pages[PAGES]; /* by descriptor: id of the file; 0 = not known */
 
 /* A forked child's files have the same descriptors, but are told of as its own; so are those of another recording. */
-static void begin_anew(void)
+static void reset_known_files(void)
 {
 	_Atomic uint32_t *page;
 
@@ -36,7 +36,7 @@ static _Atomic uint32_t *entry_of(long fd)
 
 	if (fd < 0 || fd >= (long)PAGES * PAGE_ENTRIES)
 		return NULL;
-	begin_anew();
+	reset_known_files();
 	page = atomic_load_explicit(&pages[fd / PAGE_ENTRIES], memory_order_acquire);
 	if (!page) {
 		page = agent_permanent(PAGE_ENTRIES * sizeof(*page));
@@ -101,7 +101,7 @@ static uint32_t new_file(uint64_t time, long fd, enum define_file what, const ch
 	return id;
 }
 
-static uint32_t file_of(uint64_t time, long fd)
+static uint32_t find_file_id(uint64_t time, long fd)
 {
 	_Atomic uint32_t *entry = entry_of(fd);
 	uint32_t id = entry ? atomic_load_explicit(entry, memory_order_acquire) : 0;
@@ -109,7 +109,7 @@ static uint32_t file_of(uint64_t time, long fd)
 	return id || !entry ? id : new_file(time, fd, FILE_FOUND_OPEN, NULL);
 }
 
-static uint32_t forget(long fd)
+static uint32_t forget_descriptor(long fd)
 {
 	_Atomic uint32_t *entry = entry_of(fd);
 
@@ -130,16 +130,16 @@ void osrt_file_before(struct osrt_frame *frame, unsigned role, const long *argum
 
 	if (role == OSRT_FILE_DUP2) {
 		if ((int)arguments[0] != (int)arguments[1])
-			frame->file = forget((int)arguments[1]);
+			frame->file = forget_descriptor((int)arguments[1]);
 	} else if (fd >= 0) {
-		frame->file = file_of(frame->start, fd);
-		forget(fd);
+		frame->file = find_file_id(frame->start, fd);
+		forget_descriptor(fd);
 	}
 }
 
 static uint32_t share(const struct osrt_frame *frame, uint64_t time, const long *arguments, int64_t result)
 {
-	uint32_t id = file_of(time, (int)arguments[0]);
+	uint32_t id = find_file_id(time, (int)arguments[0]);
 	_Atomic uint32_t *entry = entry_of(result);
 
 	if (frame->file && result < 0) /* nothing was closed */
@@ -231,5 +231,5 @@ uint64_t osrt_file_after(const struct osrt_frame *frame, uint64_t time, int64_t 
 	if (changes_files(frame, time, result, role, arguments, &id))
 		return id;
 	*ret_bytes = bytes_moved(role, result, arguments);
-	return file_of(time, descriptor_among(role, arguments));
+	return find_file_id(time, descriptor_among(role, arguments));
 }

@@ -48,7 +48,7 @@ struct whole_record {
 	struct record_osrt_file file;
 };
 
-static void write_call(const struct osrt_frame *frame, const struct whole_record *whole, unsigned flags)
+static void write_osrt_call(const struct osrt_frame *frame, const struct whole_record *whole, unsigned flags)
 {
 	uint32_t size = flags & OSRT_FLAG_FILE ? sizeof(*whole) : sizeof(whole->call);
 	unsigned depth = frame->outer ? nesting(frame) : 0;
@@ -78,7 +78,7 @@ void osrt_finish(struct osrt_frame *frame, uint64_t end, int64_t result, unsigne
 		flags |= OSRT_FLAG_FILE;
 	if (end - frame->start >= agent_pages.session.osrt_stack_threshold && agent_write_stack(end, agent_pages.session.osrt_stack_size))
 		flags |= OSRT_FLAG_STACK;
-	write_call(frame, &whole, flags);
+	write_osrt_call(frame, &whole, flags);
 }
 
 void osrt_end_elsewhere(struct osrt_frame *frame, int64_t result, unsigned role, const long *arguments)

@@ -111,7 +111,7 @@ static size_t stack_size_of(const pthread_attr_t *attributes)
 	return size;
 }
 
-static struct thread_start *prepare(const pthread_attr_t *attributes, void *routine, void *argument)
+static struct thread_start *prepare_thread_start(const pthread_attr_t *attributes, void *routine, void *argument)
 {
 	struct thread_start *start = agent_sample_wanted() ? take_start() : NULL;
 
@@ -125,7 +125,7 @@ static struct thread_start *prepare(const pthread_attr_t *attributes, void *rout
 
 static int create(pthread_t *thread, const pthread_attr_t *attributes, void *(*routine)(void *), void *argument)
 {
-	struct thread_start *start = prepare(attributes, (void *)routine, argument);
+	struct thread_start *start = prepare_thread_start(attributes, (void *)routine, argument);
 	int result;
 
 	if (!start)
@@ -188,7 +188,7 @@ AGENT_EXPORT int thrd_create(thrd_t *thread, thrd_start_t routine, void *argumen
 	agent_wrappers_resolve();
 	if (!real.thrd_create)
 		return thrd_error;
-	start = prepare(NULL, (void *)routine, argument);
+	start = prepare_thread_start(NULL, (void *)routine, argument);
 	if (!start)
 		return real.thrd_create(thread, routine, argument);
 	result = real.thrd_create(thread, run_thrd, start);

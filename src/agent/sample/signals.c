@@ -232,7 +232,7 @@ static handler_fn set_handler(handler_fn handler, int flags)
 	return agent_sample_sigaction(SAMPLE_SIGNAL, &action, &old) < 0 ? SIG_ERR : old.sa_handler;
 }
 
-static int is_ours(int number)
+static int is_sampling_signal(int number)
 {
 	agent_wrappers_resolve();
 	return agent_unlikely(number == SAMPLE_SIGNAL && state.handler);
@@ -248,7 +248,7 @@ handler_fn agent_sample_signal(int number, handler_fn handler)
 {
 	handler_fn old;
 
-	if (is_ours(number) && handler != SIG_ERR)
+	if (is_sampling_signal(number) && handler != SIG_ERR)
 		return set_handler(handler, SA_RESTART);
 	old = real.signal ? real.signal(number, handler) : no_handler();
 	notice_profiler(number, handler != SIG_DFL && handler != SIG_IGN && handler != SIG_ERR);
@@ -257,7 +257,7 @@ handler_fn agent_sample_signal(int number, handler_fn handler)
 
 static handler_fn sysv_style(int number, handler_fn handler)
 {
-	if (is_ours(number) && handler != SIG_ERR)
+	if (is_sampling_signal(number) && handler != SIG_ERR)
 		return set_handler(handler, (int)SA_RESETHAND | SA_NODEFER);
 	return real.sysv_signal ? real.sysv_signal(number, handler) : no_handler();
 }
@@ -331,7 +331,7 @@ AGENT_EXPORT handler_fn sigset(int number, handler_fn handler)
 	sigset_t only, old;
 	handler_fn was;
 
-	if (!is_ours(number) || handler == SIG_ERR)
+	if (!is_sampling_signal(number) || handler == SIG_ERR)
 		return real.sigset ? real.sigset(number, handler) : no_handler();
 	sigemptyset(&only);
 	sigaddset(&only, number);
@@ -343,7 +343,7 @@ AGENT_EXPORT handler_fn sigset(int number, handler_fn handler)
 
 AGENT_EXPORT int sigignore(int number)
 {
-	if (is_ours(number))
+	if (is_sampling_signal(number))
 		return set_handler(SIG_IGN, 0) == SIG_ERR ? -1 : 0;
 	if (real.sigignore)
 		return real.sigignore(number);
@@ -355,7 +355,7 @@ AGENT_EXPORT int siginterrupt(int number, int interrupt)
 {
 	struct sigaction action;
 
-	if (is_ours(number)) {
+	if (is_sampling_signal(number)) {
 		action = program_action();
 		action.sa_flags = interrupt ? action.sa_flags & ~SA_RESTART : action.sa_flags | SA_RESTART;
 		return agent_sample_sigaction(number, &action, NULL);

@@ -245,7 +245,7 @@ static void put_piece(struct record_sample *record, const struct sample *s, uint
 }
 
 /* One record, or as many as the stack needs; the first fills what is left of the chunk. */
-static int put_sample(const struct sample *s)
+static int put_stack_sample(const struct sample *s)
 {
 	const uint32_t most = RING_CHUNK_DATA - sizeof(struct record_sample);
 	uint32_t room = (uint32_t)(agent_tls.end - agent_tls.write), at = 0, size, left;
@@ -281,7 +281,7 @@ static void take_sample(struct agent_sample_thread *mine, const ucontext_t *cont
 	if (!s.own_stack && s.size > most)
 		s.size = most;
 	s.size = agent_room_for_stack(s.size, sizeof(struct record_sample));
-	if (put_sample(&s))
+	if (put_stack_sample(&s))
 		mine->spent = 0;
 }
 
@@ -303,7 +303,7 @@ static int gate_open(void)
 		atomic_load_explicit(&agent_pages.session.gate, memory_order_relaxed)) != 0;
 }
 
-static void on_signal(int number, siginfo_t *info, void *interrupted)
+static void on_timer_signal(int number, siginfo_t *info, void *interrupted)
 {
 	ucontext_t *context = interrupted;
 	struct agent_sample_thread *mine;
@@ -372,7 +372,7 @@ void agent_sample_start(void)
 		return;
 	sampling.period = SECOND / session->sample_hz;
 	sampling.smallest_stack = (frame ? frame : USUAL_SIGNAL_FRAME) + STACK_BESIDES_FRAME;
-	if (sample_install(on_signal) < 0 || (!agent_comes_again() && start_here() < 0)) {
+	if (sample_install(on_timer_signal) < 0 || (!agent_comes_again() && start_here() < 0)) {
 		agent_diagnose(DIAGNOSTIC_WARNING, "No samples of this process: the kernel gives no timers.");
 		return;
 	}

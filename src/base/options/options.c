@@ -67,7 +67,7 @@ const struct option_spec *options_find(const struct option_table *table, const c
 	return NULL;
 }
 
-static bool begins(const struct option_spec *spec, const char *name, size_t len)
+static bool is_option_prefix(const struct option_spec *spec, const char *name, size_t len)
 {
 	const char *aliases = spec->aliases, *piece;
 	size_t piece_len;
@@ -102,12 +102,12 @@ const struct option_use *options_find_use(const struct options_parsed *parsed, c
 	return NULL;
 }
 
-static int no_memory(struct error *err)
+static int fail_options_memory(struct error *err)
 {
 	return error_set(err, ENOMEM, "Out of memory while reading the options.");
 }
 
-static int make_room(struct walk *w, const struct option_spec *spec)
+static int reserve_option_texts(struct walk *w, const struct option_spec *spec)
 {
 	struct option_texts *texts = (void *)((char *)w->fields + spec->offset);
 
@@ -115,7 +115,7 @@ static int make_room(struct walk *w, const struct option_spec *spec)
 		return 0;
 	/* Each use takes at least one word, so that many can come. */
 	texts->items = own(w->parsed, (size_t)w->argc + 1, sizeof(*texts->items));
-	return texts->items ? 0 : no_memory(w->err);
+	return texts->items ? 0 : fail_options_memory(w->err);
 }
 
 static int use_option(struct walk *w, const struct option_spec *spec, const char *text)
@@ -128,7 +128,7 @@ static int use_option(struct walk *w, const struct option_spec *spec, const char
 	use->value = text;
 	if (r < 0 || spec->state != OPTION_BUILT)
 		return r;
-	r = make_room(w, spec);
+	r = reserve_option_texts(w, spec);
 	if (r == 0)
 		option_store(spec, &value, w->fields);
 	return r;
@@ -183,7 +183,7 @@ static int find_beginning(struct walk *w, const char *name, size_t len, const st
 
 	*ret = NULL;
 	for (i = 0; i < w->table->count; i++) {
-		if (!begins(&w->table->specs[i], name, len))
+		if (!is_option_prefix(&w->table->specs[i], name, len))
 			continue;
 		if (*ret)
 			return error_set(w->err, EINVAL, "--%.*s may be --%s or --%s; write more of it.", (int)len, name, (*ret)->name,
@@ -255,7 +255,7 @@ static int apply_defaults(struct walk *w)
 	return 0;
 }
 
-static int begin(struct walk *w)
+static int begin_option_walk(struct walk *w)
 {
 	size_t room = (size_t)w->argc + 1;
 
@@ -265,7 +265,7 @@ static int begin(struct walk *w)
 	w->parsed->uses = own(w->parsed, room, sizeof(*w->parsed->uses));
 	w->parsed->words = own(w->parsed, room, sizeof(*w->parsed->words));
 	if (!w->parsed->uses || !w->parsed->words)
-		return no_memory(w->err);
+		return fail_options_memory(w->err);
 	return apply_defaults(w);
 }
 
@@ -303,7 +303,7 @@ int options_parse(const struct option_table *table, enum options_order order, in
 {
 	struct options_parsed parsed = OPTIONS_PARSED_INIT;
 	struct walk w = { table, argc, argv, 0, fields, &parsed, err };
-	int r = begin(&w);
+	int r = begin_option_walk(&w);
 
 	if (r == 0)
 		r = walk_options(&w, order);

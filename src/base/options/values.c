@@ -30,7 +30,7 @@ static bool all_digits(const char *text, size_t len)
 	return len > 0;
 }
 
-static bool ends_with(const char *text, size_t len, const char *suffix)
+static bool has_unit_suffix(const char *text, size_t len, const char *suffix)
 {
 	size_t suffix_len = strlen(suffix);
 
@@ -41,9 +41,9 @@ size_t option_value_word(const char *piece, size_t len)
 {
 	if ((len == 1 && *piece == 'N') || (len == 4 && memcmp(piece, "TEXT", 4) == 0))
 		return 0;
-	if (ends_with(piece, len, "[:N]"))
+	if (has_unit_suffix(piece, len, "[:N]"))
 		return len - 4;
-	return ends_with(piece, len, ":N") ? len - 2 : len;
+	return has_unit_suffix(piece, len, ":N") ? len - 2 : len;
 }
 
 /* "word:N", with the number required or not. */
@@ -62,9 +62,9 @@ static bool match_piece(const char *piece, size_t piece_len, const char *value, 
 		return len > 0;
 	if (piece_len == 1 && *piece == 'N')
 		return all_digits(value, len);
-	if (ends_with(piece, piece_len, "[:N]"))
+	if (has_unit_suffix(piece, piece_len, "[:N]"))
 		return match_numbered(piece, piece_len - 4, false, value, len);
-	if (ends_with(piece, piece_len, ":N"))
+	if (has_unit_suffix(piece, piece_len, ":N"))
 		return match_numbered(piece, piece_len - 2, true, value, len);
 	return piece_len == len && memcmp(piece, value, len) == 0;
 }

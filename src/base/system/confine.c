@@ -132,7 +132,7 @@ static uint64_t rights_of(unsigned access)
 }
 
 /* False where the kernel takes no rule. What is not there, or is in no file system (a pipe), needs none. */
-static bool add_place(int ruleset, const struct confine_place *place, uint64_t known)
+static bool add_path_rule(int ruleset, const struct confine_place *place, uint64_t known)
 {
 	struct path_beneath rule = { rights_of(place->access) & known, open(place->path, O_PATH | O_CLOEXEC) };
 	struct stat st;
@@ -165,7 +165,7 @@ static void confine_files(const struct confinement *c)
 	if (fd < 0)
 		return;
 	for (size_t i = 0; i < c->count && complete; i++)
-		complete = add_place(fd, &c->places[i], attributes.files);
+		complete = add_path_rule(fd, &c->places[i], attributes.files);
 	if (complete)
 		syscall(RESTRICT_SELF, fd, 0);
 	close(fd);

@@ -72,60 +72,60 @@ struct program {
 	unsigned short count;
 };
 
-static void put(struct program *p, uint16_t code, uint32_t value, uint8_t yes, uint8_t no)
+static void put_filter_step(struct program *p, uint16_t code, uint32_t value, uint8_t yes, uint8_t no)
 {
 	p->steps[p->count++] = (struct sock_filter){ code, yes, no, value };
 }
 
 static void put_answer(struct program *p, uint32_t answer)
 {
-	put(p, BPF_RET | BPF_K, answer, 0, 0);
+	put_filter_step(p, BPF_RET | BPF_K, answer, 0, 0);
 }
 
-static void load(struct program *p, uint32_t offset)
+static void put_load_step(struct program *p, uint32_t offset)
 {
-	put(p, BPF_LD | BPF_W | BPF_ABS, offset, 0, 0);
+	put_filter_step(p, BPF_LD | BPF_W | BPF_ABS, offset, 0, 0);
 }
 
-static void refuse(struct program *p, uint32_t call, uint32_t error)
+static void refuse_system_call(struct program *p, uint32_t call, uint32_t error)
 {
-	put(p, BPF_JMP | BPF_JEQ | BPF_K, call, 0, 1);
+	put_filter_step(p, BPF_JMP | BPF_JEQ | BPF_K, call, 0, 1);
 	put_answer(p, SECCOMP_RET_ERRNO | error);
 }
 
 /* A call whose argument (its low half: these have no more) decides. The number is loaded again behind it. */
 static void refuse_if(struct program *p, uint32_t call, unsigned argument, uint16_t how, uint32_t value)
 {
-	put(p, BPF_JMP | BPF_JEQ | BPF_K, call, 0, 4);
-	load(p, (uint32_t)(offsetof(struct seccomp_data, args) + argument * sizeof(uint64_t)));
-	put(p, how, value, 0, 1);
+	put_filter_step(p, BPF_JMP | BPF_JEQ | BPF_K, call, 0, 4);
+	put_load_step(p, (uint32_t)(offsetof(struct seccomp_data, args) + argument * sizeof(uint64_t)));
+	put_filter_step(p, how, value, 0, 1);
 	put_answer(p, SECCOMP_RET_ERRNO | EPERM);
-	load(p, offsetof(struct seccomp_data, nr));
+	put_load_step(p, offsetof(struct seccomp_data, nr));
 }
 
 #ifdef THIS_ARCHITECTURE
-static void make(struct program *p, bool accepts, bool runs)
+static void make_call_filter(struct program *p, bool accepts, bool runs)
 {
-	load(p, offsetof(struct seccomp_data, arch));
-	put(p, BPF_JMP | BPF_JEQ | BPF_K, THIS_ARCHITECTURE, 1, 0);
+	put_load_step(p, offsetof(struct seccomp_data, arch));
+	put_filter_step(p, BPF_JMP | BPF_JEQ | BPF_K, THIS_ARCHITECTURE, 1, 0);
 	put_answer(p, SECCOMP_RET_ERRNO | EPERM);
-	load(p, offsetof(struct seccomp_data, nr));
+	put_load_step(p, offsetof(struct seccomp_data, nr));
 #ifdef X32_CALLS
-	put(p, BPF_JMP | BPF_JGE | BPF_K, X32_CALLS, 0, 1);
+	put_filter_step(p, BPF_JMP | BPF_JGE | BPF_K, X32_CALLS, 0, 1);
 	put_answer(p, SECCOMP_RET_ERRNO | EPERM);
 #endif
 	for (size_t i = 0; i < REFUSED; i++)
-		refuse(p, refused[i], EPERM);
+		refuse_system_call(p, refused[i], EPERM);
 	if (!accepts) {
-		refuse(p, SYS_accept, EPERM);
-		refuse(p, SYS_accept4, EPERM);
+		refuse_system_call(p, SYS_accept, EPERM);
+		refuse_system_call(p, SYS_accept4, EPERM);
 	}
 	if (!runs) {
-		refuse(p, SYS_execve, EPERM);
-		refuse(p, SYS_execveat, EPERM);
+		refuse_system_call(p, SYS_execve, EPERM);
+		refuse_system_call(p, SYS_execveat, EPERM);
 	}
 	/* Threads and processes, but no namespaces; of clone3() the flags cannot be seen, and C libraries then take clone(). */
-	refuse(p, CALL_CLONE3, ENOSYS);
+	refuse_system_call(p, CALL_CLONE3, ENOSYS);
 	refuse_if(p, SYS_clone, 0, BPF_JMP | BPF_JSET | BPF_K, NEW_NAMESPACES);
 	/* What was put into a terminal would be run by the shell that reads it next. */
 	refuse_if(p, SYS_ioctl, 1, BPF_JMP | BPF_JEQ | BPF_K, TIOCSTI);
@@ -140,7 +140,7 @@ int confine_calls(bool accepts, bool runs)
 	struct program program = { .count = 0 };
 	struct sock_fprog filter = { .filter = program.steps };
 
-	make(&program, accepts, runs);
+	make_call_filter(&program, accepts, runs);
 	filter.len = program.count;
 	return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &filter) == 0 ? 0 : -errno;
 }

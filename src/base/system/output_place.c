@@ -28,7 +28,7 @@ static bool is_trusted(const struct stat *folder, const struct stat *link)
 	return !(folder->st_mode & (S_IWGRP | S_IWOTH)) || (folder->st_mode & S_ISVTX);
 }
 
-static int refuse(const struct walk *w, const char *name)
+static int refuse_foreign_link(const struct walk *w, const char *name)
 {
 	return error_set(w->err, EPERM,
 			 "'%s' cannot be written: '%s' is a link that another user may have put there; name what it leads to", w->path,
@@ -36,7 +36,7 @@ static int refuse(const struct walk *w, const char *name)
 }
 
 /* Where the link leads to; 1 when another user may have made it. */
-static int read_link(struct walk *w, int folder, const char *name, const struct stat *link, char ret[PATH_MAX])
+static int read_output_link(struct walk *w, int folder, const char *name, const struct stat *link, char ret[PATH_MAX])
 {
 	struct stat place;
 	ssize_t len = readlinkat(folder, name, ret, PATH_MAX - 1);
@@ -55,17 +55,17 @@ static int follow_to_folder(struct walk *w, int at, const char *name, const stru
 {
 	char target[PATH_MAX];
 	struct stat place;
-	int foreign = read_link(w, at, name, link, target);
+	int foreign = read_output_link(w, at, name, link, target);
 	int fd = foreign < 0 ? foreign : open_folder(w, at, target);
 
 	if (fd < 0 || !foreign || (fstat(fd, &place) == 0 && place.st_uid == link->st_uid))
 		return fd;
 	close(fd);
-	return refuse(w, name);
+	return refuse_foreign_link(w, name);
 }
 
 /* One step of a path. */
-static int enter(struct walk *w, int at, const char *name)
+static int enter_path_step(struct walk *w, int at, const char *name)
 {
 	int fd = openat(at, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 	struct stat st;
@@ -91,7 +91,7 @@ static int open_folder(struct walk *w, int at, const char *path)
 		len = strcspn(path, "/");
 		if (len < sizeof(name)) {
 			snprintf(name, sizeof(name), "%.*s", (int)len, path);
-			next = enter(w, fd, name);
+			next = enter_path_step(w, fd, name);
 		} else {
 			next = error_set_errno(w->err, ENAMETOOLONG, "'%s' cannot be written", w->path);
 		}
@@ -102,7 +102,7 @@ static int open_folder(struct walk *w, int at, const char *path)
 }
 
 /* The folder of `path`, which begins in `at`, and the last name. */
-static int split(struct walk *w, struct output_place *p, int at, char path[PATH_MAX])
+static int split_output_path(struct walk *w, struct output_place *p, int at, char path[PATH_MAX])
 {
 	size_t len = strlen(path);
 	char *last;
@@ -128,14 +128,14 @@ static int follow(struct walk *w, struct output_place *p)
 
 	if (fstatat(folder, p->name, &st, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISLNK(st.st_mode))
 		return 0;
-	r = read_link(w, folder, p->name, &st, target);
+	r = read_output_link(w, folder, p->name, &st, target);
 	TRY(r);
 	if (r > 0)
-		return refuse(w, p->name);
+		return refuse_foreign_link(w, p->name);
 	/* Those of /proc that lead to a pipe have no name to go to. */
 	if (fstatat(folder, p->name, &st, 0) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode))
 		return 0;
-	r = split(w, p, folder, target);
+	r = split_output_path(w, p, folder, target);
 	close(folder);
 	TRY(r);
 	return 1;
@@ -168,7 +168,7 @@ int output_place_find(struct output_place *ret, const char *path, struct error *
 	if ((size_t)snprintf(rest, sizeof(rest), "%s", path) >= sizeof(rest))
 		return error_set(err, ENAMETOOLONG, "The name of the output is too long");
 	strcpy(ret->path, rest);
-	r = split(&w, ret, AT_FDCWD, rest);
+	r = split_output_path(&w, ret, AT_FDCWD, rest);
 	while (r >= 0 && (r = follow(&w, ret)) > 0)
 		moved = true;
 	if (r >= 0 && (size_t)snprintf(ret->part, sizeof(ret->part), "%s.part-%d", ret->name, (int)getpid()) >= sizeof(ret->part))
@@ -190,7 +190,7 @@ int output_place_folder(const char *path, struct error *err)
 
 	if ((size_t)snprintf(rest, sizeof(rest), "%s", path) >= sizeof(rest))
 		return error_set(err, ENAMETOOLONG, "The name of the output is too long");
-	TRY(split(&w, &p, AT_FDCWD, rest));
+	TRY(split_output_path(&w, &p, AT_FDCWD, rest));
 	return p.folder;
 }
 

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-static bool is_digit(char c)
+static bool is_csv_digit(char c)
 {
 	return c >= '0' && c <= '9';
 }
@@ -13,19 +13,19 @@ static bool is_letter(char c)
 }
 
 /* Behind a sign: digits, an exponent, a unit; or inf and nan. */
-static bool is_number(const char *text, size_t len)
+static bool is_csv_number(const char *text, size_t len)
 {
 	size_t i = 0;
 
 	if (len == 3 && (memcmp(text, "inf", 3) == 0 || memcmp(text, "nan", 3) == 0))
 		return true;
-	if (!len || (!is_digit(text[0]) && !(text[0] == '.' && len > 1 && is_digit(text[1]))))
+	if (!len || (!is_csv_digit(text[0]) && !(text[0] == '.' && len > 1 && is_csv_digit(text[1]))))
 		return false;
-	while (i < len && (is_digit(text[i]) || text[i] == '.' || text[i] == ','))
+	while (i < len && (is_csv_digit(text[i]) || text[i] == '.' || text[i] == ','))
 		i++;
 	if (i + 1 < len && (text[i] == 'e' || text[i] == 'E'))
 		i += text[i + 1] == '-' || text[i + 1] == '+' ? 2 : 1;
-	while (i < len && (is_digit(text[i]) || is_letter(text[i]) || strchr(" %/", text[i])))
+	while (i < len && (is_csv_digit(text[i]) || is_letter(text[i]) || strchr(" %/", text[i])))
 		i++;
 	return i == len;
 }
@@ -40,7 +40,7 @@ static bool is_instruction(const char *text, size_t len)
 	i += i < len && (text[i] == 'U' || text[i] == '%');
 	if (i >= len || (text[i] != 'P' && text[i] != 'p'))
 		return false;
-	for (i++; i < len && (is_digit(text[i]) || text[i] == 'T'); i++)
+	for (i++; i < len && (is_csv_digit(text[i]) || text[i] == 'T'); i++)
 		;
 	if (i >= len || text[i] != ' ')
 		return false;
@@ -76,8 +76,8 @@ static bool is_formula(const char *text, size_t len)
 		return false;
 	switch (text[0]) {
 	case '=': return true;
-	case '+': return !is_number(text + 1, len - 1);
-	case '-': return !is_number(text + 1, len - 1) && !is_behind_dashes(text, len);
+	case '+': return !is_csv_number(text + 1, len - 1);
+	case '-': return !is_csv_number(text + 1, len - 1) && !is_behind_dashes(text, len);
 	case '@': return !is_instruction(text, len);
 	default: return false;
 	}

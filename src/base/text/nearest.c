@@ -55,7 +55,7 @@ void nearest_begin(struct nearest *n, const char *word)
 /* A word that begins a name is more likely an abbreviation of it than a misspelling
  * of another: whole parts left out ("gpu-metrics" for "gpu-metrics-devices") cost
  * nothing, letters missing at the end a third. */
-static int is_of_word(char c)
+static int is_word_letter(char c)
 {
 	return isalnum((unsigned char)c);
 }
@@ -64,8 +64,8 @@ static int is_of_word(char c)
 static int has_parts(const char *word, size_t word_len, const char *name, size_t len)
 {
 	for (size_t i = 0; word_len >= 3 && i + word_len <= len; i++)
-		if (strncasecmp(word, name + i, word_len) == 0 && (i == 0 || !is_of_word(name[i - 1])) &&
-		    (i + word_len == len || !is_of_word(name[i + word_len])))
+		if (strncasecmp(word, name + i, word_len) == 0 && (i == 0 || !is_word_letter(name[i - 1])) &&
+		    (i + word_len == len || !is_word_letter(name[i + word_len])))
 			return 1;
 	return 0;
 }

@@ -222,7 +222,7 @@ static const char *const explaining[] = {
 /* With the token of SONDE_SESSION a process may take part in a recording; the others are Terraform's. */
 static const char *const never[] = { "SONDE_SESSION", "TF_VAR_*", "TF_CLI_*", NULL };
 
-static bool is_listed(const char *name, size_t len, const char *const *list)
+static bool is_on_word_list(const char *name, size_t len, const char *const *list)
 {
 	for (const char *const *word = list; *word; word++) {
 		size_t size = strlen(*word);
@@ -236,7 +236,7 @@ static bool is_listed(const char *name, size_t len, const char *const *list)
 
 bool environment_explains(const char *name, size_t len)
 {
-	return is_listed(name, len, explaining) && !is_listed(name, len, never);
+	return is_on_word_list(name, len, explaining) && !is_on_word_list(name, len, never);
 }
 
 /* Stricter than with arguments, whose names are words of all kinds. */

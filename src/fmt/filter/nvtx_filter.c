@@ -20,7 +20,7 @@ static int wrong(struct parser *p, const char *text)
 }
 
 /* Of `size` characters, the first that is `wanted` and not escaped; `size` where there is none. */
-static size_t find(const char *text, size_t size, char wanted)
+static size_t find_unescaped(const char *text, size_t size, char wanted)
 {
 	for (size_t i = 0; i < size; i++) {
 		if (text[i] == '\\' && i + 1 < size)
@@ -32,7 +32,7 @@ static size_t find(const char *text, size_t size, char wanted)
 }
 
 /* The last character is escaped where an odd number of backslashes stands before it. */
-static int ends_in(const char *text, size_t size, char wanted)
+static int has_unescaped_end(const char *text, size_t size, char wanted)
 {
 	size_t slashes = 0;
 
@@ -67,7 +67,7 @@ static int make_pattern(struct parser *p, const char *text, size_t size, struct 
 	return name_pattern_exact(ret, plain) == 0 ? 0 : wrong(p, "not enough memory");
 }
 
-static int add_part(struct parser *p, const char *text, size_t size)
+static int add_filter_range(struct parser *p, const char *text, size_t size)
 {
 	struct nvtx_filter *f = p->filter;
 	struct nvtx_filter_part *part = &f->parts[f->part_count];
@@ -91,8 +91,8 @@ static int add_parts(struct parser *p, const char *text, size_t size, char sign)
 	size_t length;
 
 	for (;;) {
-		length = find(text, size, sign);
-		if (add_part(p, text, length) < 0)
+		length = find_unescaped(text, size, sign);
+		if (add_filter_range(p, text, length) < 0)
 			return -1;
 		if (length == size)
 			return 0;
@@ -107,7 +107,7 @@ static size_t take_own_brackets(char *text, size_t size, int *opens, int *closes
 	*opens = size > 1 && text[0] == '/' && text[1] == '[';
 	if (*opens)
 		memmove(text, text + 1, --size);
-	*closes = size > 1 && text[size - 1] == ']' && ends_in(text, size - 1, '/');
+	*closes = size > 1 && text[size - 1] == ']' && has_unescaped_end(text, size - 1, '/');
 	if (*closes) {
 		text[size - 2] = ']';
 		size--;
@@ -121,7 +121,7 @@ static int add_stack(struct parser *p, const char *text, size_t size)
 	struct nvtx_filter *f = p->filter;
 
 	/* "A/": what follows the last name says that it is one of a stack. */
-	if (ends_in(text, size, '/'))
+	if (has_unescaped_end(text, size, '/'))
 		size--;
 	if (add_parts(p, text, size, '/') < 0)
 		return -1;
@@ -142,26 +142,26 @@ static int parse_ranges(struct parser *p, char *text, size_t size)
 		text++;
 		size--;
 	}
-	if (!closes && ends_in(text, size, ']')) {
+	if (!closes && has_unescaped_end(text, size, ']')) {
 		f->to_top = 1;
 		size--;
 	}
-	f->is_stack = f->from_bottom || f->to_top || find(text, size, '/') < size;
+	f->is_stack = f->from_bottom || f->to_top || find_unescaped(text, size, '/') < size;
 	if (!size)
 		return wrong(p, "a range without a name");
 	return f->is_stack ? add_stack(p, text, size) : add_parts(p, text, size, ',');
 }
 
-static int parse(struct parser *p, char *text)
+static int parse_nvtx_filter(struct parser *p, char *text)
 {
-	size_t size = strlen(text), at = find(text, size, '@');
+	size_t size = strlen(text), at = find_unescaped(text, size, '@');
 	struct nvtx_filter *f = p->filter;
 
 	if (at == size)
 		return parse_ranges(p, text, size);
 	if (!at)
 		return wrong(p, "a domain without a name");
-	if (find(text + at + 1, size - at - 1, '@') < size - at - 1)
+	if (find_unescaped(text + at + 1, size - at - 1, '@') < size - at - 1)
 		return wrong(p, "more than one domain: give each an option of its own");
 	if (make_pattern(p, text, at, &f->domain) < 0)
 		return -1;
@@ -181,7 +181,7 @@ int nvtx_filter_parse(struct nvtx_filter *ret, const char *text, char *why, size
 	if (strlen(text) > MOST_TEXT)
 		return wrong(&p, "it is too long");
 	strcpy(copy, text);
-	r = parse(&p, copy);
+	r = parse_nvtx_filter(&p, copy);
 	if (r < 0)
 		nvtx_filter_release(ret);
 	return r;

@@ -25,7 +25,7 @@ struct debug_link {
 	bool there;
 };
 
-static void read_link(struct debug_link *ret, const struct elf_file *file)
+static void read_debug_link(struct debug_link *ret, const struct elf_file *file)
 {
 	char bytes[LINK_NAME_LIMIT + 8];
 	GElf_Shdr section;
@@ -182,7 +182,7 @@ int debug_file_find(struct elf_file **ret, const struct debug_wanted *wanted)
 	const char *root = wanted->root ? wanted->root : DEBUG_FILE_ROOT;
 	struct debug_link link;
 
-	read_link(&link, wanted->file);
+	read_debug_link(&link, wanted->file);
 	if (each_folder(ret, wanted, &link, try_folder) == 0)
 		return 0;
 	if (try_build_id(ret, wanted, root, (int)strlen(root), ".debug") == 0 || try_link(ret, wanted, &link, root) == 0)

@@ -48,7 +48,7 @@ static void find_build_id(struct elf_file *file)
 }
 
 /* file->elf is there, or NULL. */
-static int check(struct elf_file *file, struct error *err)
+static int check_elf_header(struct elf_file *file, struct error *err)
 {
 	GElf_Ehdr header;
 
@@ -64,7 +64,7 @@ static int check(struct elf_file *file, struct error *err)
 
 static int finish_open(struct elf_file **ret, struct elf_file *file, struct error *err)
 {
-	int r = check(file, err);
+	int r = check_elf_header(file, err);
 
 	if (r < 0) {
 		elf_file_close(file);

@@ -21,7 +21,7 @@ struct slots {
 	size_t count;
 };
 
-static int by_address(const void *a, const void *b)
+static int compare_plt_slots(const void *a, const void *b)
 {
 	const struct slot *x = a, *y = b;
 
@@ -55,7 +55,7 @@ static int load_slots(struct slots *all, const struct elf_file *file)
 		    header.sh_size <= RELOCATIONS_LIMIT && header.sh_size <= elf_file_size(file))
 			r = read_relocations(all, file, &header);
 	if (all->count)
-		qsort(all->list, all->count, sizeof(*all->list), by_address);
+		qsort(all->list, all->count, sizeof(*all->list), compare_plt_slots);
 	return r;
 }
 
@@ -71,7 +71,7 @@ struct plt {
 static bool name_slot(struct plt *p, uint64_t slot)
 {
 	struct slot key = { slot, 0 };
-	const struct slot *found = p->slots.count ? bsearch(&key, p->slots.list, p->slots.count, sizeof(key), by_address) : NULL;
+	const struct slot *found = p->slots.count ? bsearch(&key, p->slots.list, p->slots.count, sizeof(key), compare_plt_slots) : NULL;
 	Elf64_Sym symbol;
 	char *scratch = p->search->scratch;
 	int len;

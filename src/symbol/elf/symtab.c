@@ -131,7 +131,7 @@ static bool is_better(const struct symbol_search *s, const struct candidate *c, 
 }
 
 /* 1 + the index of the new candidate, named by s->scratch; 0 without memory. */
-static uint32_t keep(struct symbol_search *s, const struct candidate *c)
+static uint32_t keep_candidate(struct symbol_search *s, const struct candidate *c)
 {
 	size_t len = strlen(s->scratch) + 1;
 
@@ -168,7 +168,7 @@ static int offer_unsized(struct symbol_search *s, const struct candidate *c, siz
 	if (s->before[i] && s->candidates[s->before[i] - 1].start == c->start &&
 	    !is_better(s, c, s->scratch, &s->candidates[s->before[i] - 1]))
 		return 0;
-	s->before[i] = keep(s, c);
+	s->before[i] = keep_candidate(s, c);
 	return s->before[i] ? 0 : -ENOMEM;
 }
 
@@ -190,7 +190,7 @@ int search_offer(struct symbol_search *s, const struct candidate *c, const struc
 			return -EBADMSG;
 		if (s->covering[i] && !is_better(s, c, s->scratch, &s->candidates[s->covering[i] - 1]))
 			continue;
-		if (!kept && !(kept = keep(s, c)))
+		if (!kept && !(kept = keep_candidate(s, c)))
 			return -ENOMEM;
 		s->covering[i] = kept;
 	}
@@ -199,7 +199,7 @@ int search_offer(struct symbol_search *s, const struct candidate *c, const struc
 
 int search_settle(struct symbol_search *s, const struct candidate *c, size_t from, size_t to)
 {
-	uint32_t kept = keep(s, c);
+	uint32_t kept = keep_candidate(s, c);
 
 	for (size_t i = from; i < to && kept; i++)
 		s->covering[i] = kept;

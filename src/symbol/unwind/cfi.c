@@ -134,7 +134,7 @@ static struct weight weigh(Elf *elf)
 	return weight;
 }
 
-static void attach(struct cfi *cfi, const struct elf_file *file)
+static void load_cfi_tables(struct cfi *cfi, const struct elf_file *file)
 {
 	Elf *elf = elf_file_elf(file);
 	struct weight weight = weigh(elf);
@@ -155,7 +155,7 @@ static void attach_debug(struct cfi *cfi)
 		cfi->frames = dwarf_getcfi(cfi->debug);
 }
 
-static int fits(int64_t value)
+static int is_32_bit_value(int64_t value)
 {
 	return value == (int32_t)value;
 }
@@ -184,7 +184,7 @@ static int take_cfa(struct cfi *cfi, Dwarf_Frame *frame, struct cfi_row *row)
 
 	if (dwarf_frame_cfa(frame, &ops, &count) < 0 || count == 0)
 		return -EBADMSG;
-	if (count == 1 && ops[0].atom == DW_OP_bregx && ops[0].number < ARCH_DWARF_REGISTERS && fits((int64_t)ops[0].number2)) {
+	if (count == 1 && ops[0].atom == DW_OP_bregx && ops[0].number < ARCH_DWARF_REGISTERS && is_32_bit_value((int64_t)ops[0].number2)) {
 		row->cfa_register = (uint8_t)ops[0].number;
 		row->cfa_offset = (int32_t)ops[0].number2;
 		return 0;
@@ -206,7 +206,8 @@ static int make_rule(struct cfi *cfi, const Dwarf_Op *ops, size_t count, struct 
 		ret->value = (int32_t)ops[0].number;
 		return 0;
 	}
-	if (used && ops[0].atom == DW_OP_call_frame_cfa && fits(offset) && (used == 1 || (used == 2 && ops[1].atom == DW_OP_plus_uconst))) {
+	if (used && ops[0].atom == DW_OP_call_frame_cfa && is_32_bit_value(offset) &&
+	    (used == 1 || (used == 2 && ops[1].atom == DW_OP_plus_uconst))) {
 		ret->kind = is_value ? CFI_VALUE : CFI_SAVED;
 		ret->value = (int32_t)offset;
 		return 0;
@@ -259,7 +260,7 @@ static void take_range(Dwarf_CFI *in, Dwarf_Frame *frame, uint64_t address, stru
 	free(first);
 }
 
-static int take_frame(struct cfi *cfi, Dwarf_Frame *frame, struct cfi_row *row)
+static int take_cfi_frame(struct cfi *cfi, Dwarf_Frame *frame, struct cfi_row *row)
 {
 	bool is_signal = false;
 	int r;
@@ -274,14 +275,14 @@ static int take_frame(struct cfi *cfi, Dwarf_Frame *frame, struct cfi_row *row)
 	return r;
 }
 
-static int look_up(struct cfi *cfi, Dwarf_CFI *in, uint64_t address, struct cfi_row *row)
+static int look_up_cfi_row(struct cfi *cfi, Dwarf_CFI *in, uint64_t address, struct cfi_row *row)
 {
 	Dwarf_Frame *frame;
 	int r;
 
 	if (!in || dwarf_cfi_addrframe(in, address, &frame) != 0)
 		return -ENOENT;
-	r = take_frame(cfi, frame, row);
+	r = take_cfi_frame(cfi, frame, row);
 	if (r == 0)
 		take_range(in, frame, address, row);
 	free(frame);
@@ -317,7 +318,7 @@ static void cut_to_room(const struct cfi *cfi, struct cfi_row *row, uint64_t add
 		row->start = cfi->rows[next - 1]->end;
 }
 
-static void begin(struct cfi_row *row, uint64_t address)
+static void begin_cfi_row(struct cfi_row *row, uint64_t address)
 {
 	*row = (struct cfi_row){ .start = address, .end = address + 1 };
 }
@@ -333,17 +334,17 @@ const struct cfi_row *cfi_read(struct cfi *cfi, const struct elf_file *file, uin
 		return NULL;
 	if (cfi->file != file) {
 		cfi_detach(cfi);
-		attach(cfi, file);
+		load_cfi_tables(cfi, file);
 	}
 	if (cfi->image.elf)
 		cfi_image_load(&cfi->image, file, address);
-	begin(row, address);
-	if (look_up(cfi, cfi->exceptions, address, row) < 0) {
+	begin_cfi_row(row, address);
+	if (look_up_cfi_row(cfi, cfi->exceptions, address, row) < 0) {
 		if (cfi->debug_wanted)
 			attach_debug(cfi);
-		begin(row, address);
-		if (look_up(cfi, cfi->frames, address, row) < 0)
-			begin(row, address);
+		begin_cfi_row(row, address);
+		if (look_up_cfi_row(cfi, cfi->frames, address, row) < 0)
+			begin_cfi_row(row, address);
 	}
 	cut_to_room(cfi, row, address);
 	return insert(cfi, row);

@@ -28,7 +28,7 @@ static int push(struct machine *m, uint64_t value)
 }
 
 /* The value `below` the top. */
-static uint64_t *peek(struct machine *m, unsigned below)
+static uint64_t *peek_stack_value(struct machine *m, unsigned below)
 {
 	return &m->stack[m->depth - 1 - below];
 }
@@ -38,16 +38,16 @@ static int push_register(struct machine *m, uint64_t number, uint64_t offset)
 	return number < ARCH_DWARF_REGISTERS ? push(m, m->registers[number] + offset) : -EBADMSG;
 }
 
-static int load(struct machine *m, uint64_t size)
+static int load_stack_value(struct machine *m, uint64_t size)
 {
 	uint64_t value = 0;
 	int r;
 
 	if (size == 0 || size > sizeof(value))
 		return -EBADMSG;
-	r = stack_copy_read(m->copy, *peek(m, 0), &value, size);
+	r = stack_copy_read(m->copy, *peek_stack_value(m, 0), &value, size);
 	if (r == 0)
-		*peek(m, 0) = value;
+		*peek_stack_value(m, 0) = value;
 	return r;
 }
 
@@ -80,7 +80,7 @@ static uint64_t shift_arithmetic(uint64_t value, uint64_t by)
 /* Two values are taken, the result is left. */
 static int binary(struct machine *m, unsigned atom)
 {
-	uint64_t right = *peek(m, 0), *left = peek(m, 1);
+	uint64_t right = *peek_stack_value(m, 0), *left = peek_stack_value(m, 1);
 	int64_t a = (int64_t)*left, b = (int64_t)right;
 
 	m->depth--;
@@ -108,19 +108,19 @@ static int binary(struct machine *m, unsigned atom)
 
 static void rotate(struct machine *m)
 {
-	uint64_t top = *peek(m, 0);
+	uint64_t top = *peek_stack_value(m, 0);
 
-	*peek(m, 0) = *peek(m, 1);
-	*peek(m, 1) = *peek(m, 2);
-	*peek(m, 2) = top;
+	*peek_stack_value(m, 0) = *peek_stack_value(m, 1);
+	*peek_stack_value(m, 1) = *peek_stack_value(m, 2);
+	*peek_stack_value(m, 2) = top;
 }
 
 static void swap(struct machine *m)
 {
-	uint64_t top = *peek(m, 0);
+	uint64_t top = *peek_stack_value(m, 0);
 
-	*peek(m, 0) = *peek(m, 1);
-	*peek(m, 1) = top;
+	*peek_stack_value(m, 0) = *peek_stack_value(m, 1);
+	*peek_stack_value(m, 1) = top;
 }
 
 /* Operations that need no value on the stack; 1: this is none of them. */
@@ -153,24 +153,24 @@ static int produce(struct machine *m, const Dwarf_Op *op)
 static int transform(struct machine *m, const Dwarf_Op *op)
 {
 	switch (op->atom) {
-	case DW_OP_dup: return push(m, *peek(m, 0));
+	case DW_OP_dup: return push(m, *peek_stack_value(m, 0));
 	case DW_OP_drop: m->depth--; return 0;
-	case DW_OP_pick: return op->number < m->depth ? push(m, *peek(m, (unsigned)op->number)) : -EBADMSG;
-	case DW_OP_deref: return load(m, 8);
-	case DW_OP_deref_size: return load(m, op->number);
-	case DW_OP_plus_uconst: *peek(m, 0) += op->number; return 0;
-	case DW_OP_neg: *peek(m, 0) = 0 - *peek(m, 0); return 0;
-	case DW_OP_not: *peek(m, 0) = ~*peek(m, 0); return 0;
+	case DW_OP_pick: return op->number < m->depth ? push(m, *peek_stack_value(m, (unsigned)op->number)) : -EBADMSG;
+	case DW_OP_deref: return load_stack_value(m, 8);
+	case DW_OP_deref_size: return load_stack_value(m, op->number);
+	case DW_OP_plus_uconst: *peek_stack_value(m, 0) += op->number; return 0;
+	case DW_OP_neg: *peek_stack_value(m, 0) = 0 - *peek_stack_value(m, 0); return 0;
+	case DW_OP_not: *peek_stack_value(m, 0) = ~*peek_stack_value(m, 0); return 0;
 	case DW_OP_abs:
-		if ((int64_t)*peek(m, 0) < 0)
-			*peek(m, 0) = 0 - *peek(m, 0);
+		if ((int64_t)*peek_stack_value(m, 0) < 0)
+			*peek_stack_value(m, 0) = 0 - *peek_stack_value(m, 0);
 		return 0;
 	case DW_OP_bra: return m->stack[--m->depth] ? jump(m, op) : 0;
 	default: return 1;
 	}
 }
 
-static int step(struct machine *m, const Dwarf_Op *op)
+static int run_cfi_operation(struct machine *m, const Dwarf_Op *op)
 {
 	int r = produce(m, op);
 
@@ -184,7 +184,7 @@ static int step(struct machine *m, const Dwarf_Op *op)
 	if (m->depth < 2)
 		return -EBADMSG;
 	if (op->atom == DW_OP_over)
-		return push(m, *peek(m, 1));
+		return push(m, *peek_stack_value(m, 1));
 	if (op->atom == DW_OP_swap) {
 		swap(m);
 		return 0;
@@ -212,10 +212,10 @@ int cfi_evaluate(const struct cfi_expression *expression, const struct stack_cop
 	for (unsigned steps = 0; m.at < expression->count; steps++) {
 		if (steps == STEPS)
 			return -EBADMSG;
-		TRY(step(&m, &expression->ops[m.at++]));
+		TRY(run_cfi_operation(&m, &expression->ops[m.at++]));
 	}
 	if (m.depth == 0)
 		return -EBADMSG;
-	*ret = *peek(&m, 0);
+	*ret = *peek_stack_value(&m, 0);
 	return 0;
 }

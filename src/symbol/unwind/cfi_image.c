@@ -132,7 +132,7 @@ void cfi_image_release(struct cfi_image *image)
 }
 
 /* Has a part of .eh_frame read, block by block; `at` counts from its beginning. */
-static int load(struct cfi_image *image, const struct elf_file *file, uint64_t at, uint64_t size)
+static int load_frame_blocks(struct cfi_image *image, const struct elf_file *file, uint64_t at, uint64_t size)
 {
 	uint64_t all = image->frames_end - image->frames;
 
@@ -156,15 +156,15 @@ static int load_entry(struct cfi_image *image, const struct elf_file *file, uint
 {
 	uint32_t head[2];
 
-	if (load(image, file, at, sizeof(head)) < 0)
+	if (load_frame_blocks(image, file, at, sizeof(head)) < 0)
 		return -ENOENT;
 	memcpy(head, image->bytes + image->frames + at, sizeof(head));
 	*ret_cie = head[1];
-	return head[0] == UINT32_MAX ? -ENOENT : load(image, file, at, sizeof(head[0]) + (uint64_t)head[0]);
+	return head[0] == UINT32_MAX ? -ENOENT : load_frame_blocks(image, file, at, sizeof(head[0]) + (uint64_t)head[0]);
 }
 
 /* The last entry that begins at the address or before; NULL when there is none. */
-static const struct sorted_entry *search(const struct cfi_image *image, uint64_t address)
+static const struct sorted_entry *search_sorted_entry(const struct cfi_image *image, uint64_t address)
 {
 	const uint8_t *table = image->bytes + image->sorted;
 	int64_t wanted = (int64_t)(address - image->sorted_base);
@@ -185,7 +185,7 @@ static const struct sorted_entry *search(const struct cfi_image *image, uint64_t
 
 void cfi_image_load(struct cfi_image *image, const struct elf_file *file, uint64_t address)
 {
-	const struct sorted_entry *found = search(image, address);
+	const struct sorted_entry *found = search_sorted_entry(image, address);
 	struct sorted_entry entry;
 	uint32_t back, unused;
 	uint64_t at;

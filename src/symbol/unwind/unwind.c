@@ -37,7 +37,7 @@ void unwinder_free(struct unwinder *u)
 	free(u);
 }
 
-static int find(struct unwinder *u, const struct unwind_source *source, uint64_t address, int sure, struct unwind_place *ret)
+static int find_unwind_row(struct unwinder *u, const struct unwind_source *source, uint64_t address, int sure, struct unwind_place *ret)
 {
 	uint64_t hash = address * 0x9e3779b97f4a7c15ull;
 	struct cached_place *cached = &u->cache[hash >> 32 & (CACHE_SIZE - 1)];
@@ -53,13 +53,13 @@ static int find(struct unwinder *u, const struct unwind_source *source, uint64_t
 	return 0;
 }
 
-static int read_word(const struct stack_copy *copy, uint64_t address, uint64_t *ret)
+static int read_stack_word(const struct stack_copy *copy, uint64_t address, uint64_t *ret)
 {
 	return stack_copy_read(copy, address, ret, sizeof(*ret));
 }
 
-static int evaluate(const struct unwind_place *place, int32_t number, const struct stack_copy *copy, const struct frame *f, uint64_t cfa,
-		    uint64_t *ret)
+static int evaluate_cfi_rule(const struct unwind_place *place, int32_t number, const struct stack_copy *copy, const struct frame *f,
+			     uint64_t cfa, uint64_t *ret)
 {
 	struct cfi_expression expression = cfi_expression(place->cfi, number);
 
@@ -79,11 +79,13 @@ static int apply_rule(const struct unwind_place *place, const struct cfi_rule *r
 			*ret = f->registers[rule->target];
 			return 0;
 		}
-		return read_word(copy, address, ret);
+		return read_stack_word(copy, address, ret);
 	case CFI_VALUE: *ret = cfa + (uint64_t)(int64_t)rule->value; return 0;
 	case CFI_REGISTER: *ret = f->registers[rule->value]; return 0;
-	case CFI_VALUE_BY_EXPRESSION: return evaluate(place, rule->value, copy, f, cfa, ret);
-	case CFI_SAVED_BY_EXPRESSION: TRY(evaluate(place, rule->value, copy, f, cfa, &address)); return read_word(copy, address, ret);
+	case CFI_VALUE_BY_EXPRESSION: return evaluate_cfi_rule(place, rule->value, copy, f, cfa, ret);
+	case CFI_SAVED_BY_EXPRESSION:
+		TRY(evaluate_cfi_rule(place, rule->value, copy, f, cfa, &address));
+		return read_stack_word(copy, address, ret);
 	default: return -EBADMSG;
 	}
 }
@@ -106,7 +108,7 @@ static enum next step_by_table(const struct unwind_place *place, const struct st
 		return NEXT_ROOT;
 	if (row->cfa_register != CFI_BY_EXPRESSION)
 		cfa = f->registers[row->cfa_register] + (uint64_t)(int64_t)row->cfa_offset;
-	else if (evaluate(place, row->cfa_offset, copy, f, 0, &cfa) < 0)
+	else if (evaluate_cfi_rule(place, row->cfa_offset, copy, f, 0, &cfa) < 0)
 		return NEXT_LOST;
 	/* All rules are about the callee's registers: none is changed before all are known. */
 	for (uint32_t i = 0; i < row->rule_count; i++)
@@ -125,7 +127,7 @@ static int is_code(struct unwinder *u, const struct unwind_source *source, uint6
 {
 	struct unwind_place place;
 
-	return pc && find(u, source, pc - 1, 0, &place) == 0;
+	return pc && find_unwind_row(u, source, pc - 1, 0, &place) == 0;
 }
 
 /* No table: either there is a chain of frame pointers, or the innermost function has not touched the
@@ -137,14 +139,14 @@ static enum next step_by_guess(struct unwinder *u, const struct unwind_source *s
 	uint64_t pc, saved;
 
 	f->exact = f->first = 0;
-	if (base >= stack && base % 8 == 0 && read_word(copy, base, &saved) == 0 && read_word(copy, base + 8, &pc) == 0 &&
+	if (base >= stack && base % 8 == 0 && read_stack_word(copy, base, &saved) == 0 && read_stack_word(copy, base + 8, &pc) == 0 &&
 	    (pc == 0 || is_code(u, source, pc))) {
 		f->registers[ARCH_DWARF_FRAME] = saved;
 		f->registers[ARCH_DWARF_RETURN] = pc;
 		f->registers[ARCH_DWARF_STACK] = base + 16;
 		return move_up(f, stack);
 	}
-	if (first && read_word(copy, stack, &pc) == 0 && is_code(u, source, pc)) {
+	if (first && read_stack_word(copy, stack, &pc) == 0 && is_code(u, source, pc)) {
 		f->registers[ARCH_DWARF_RETURN] = pc;
 		f->registers[ARCH_DWARF_STACK] = stack + 8;
 		return move_up(f, stack);
@@ -165,7 +167,7 @@ uint32_t unwind(struct unwinder *u, const struct unwind_source *source, const st
 	f.exact = f.first = 1;
 	while (next == NEXT_CALLER) {
 		uint64_t pc = f.registers[ARCH_DWARF_RETURN];
-		int known = find(u, source, f.exact ? pc : pc - 1, 1, &place) == 0, by_table, exact;
+		int known = find_unwind_row(u, source, f.exact ? pc : pc - 1, 1, &place) == 0, by_table, exact;
 
 		if (count == room || (!known && !f.first)) {
 			next = NEXT_LOST;

@@ -8,7 +8,7 @@
 
 #include "base/macros.h"
 
-static int fill(struct cuda_driver *d)
+static int fill_driver_functions(struct cuda_driver *d)
 {
 	static const struct {
 		const char *name;
@@ -43,7 +43,7 @@ int cuda_driver_load(struct cuda_driver *ret, char *why, size_t why_size)
 		snprintf(why, why_size, "the CUDA driver was not found (%s)", text ? text : "?");
 		return -ENOENT;
 	}
-	if (fill(ret) < 0) {
+	if (fill_driver_functions(ret) < 0) {
 		snprintf(why, why_size, "the CUDA driver is too old");
 		return -ENOSYS;
 	}

@@ -29,12 +29,12 @@ struct finding {
 	const char *root;
 };
 
-static int exists(const char *path)
+static int is_readable_path(const char *path)
 {
 	return arch_syscall(SYS_faccessat, AT_FDCWD, (long)path, R_OK, 0, 0, 0) == 0;
 }
 
-static void add(struct cupti_places *p, const char *path)
+static void add_cupti_path(struct cupti_places *p, const char *path)
 {
 	for (unsigned i = 0; i < p->count; i++)
 		if (strcmp(p->paths[i], path) == 0)
@@ -51,8 +51,8 @@ static void add_folder(const struct finding *f, const char *folder, const char *
 
 	for (size_t i = 0; i < NAME_COUNT; i++) {
 		length = snprintf(path, sizeof(path), "%s%s%s%s/%s", f->root, folder, *tail ? "/" : "", tail, names[i]);
-		if (length < (int)sizeof(path) && exists(path)) {
-			add(f->places, path);
+		if (length < (int)sizeof(path) && is_readable_path(path)) {
+			add_cupti_path(f->places, path);
 			return;
 		}
 	}
@@ -130,7 +130,7 @@ static int add_given(const struct finding *f)
 	add_folder(f, given, "");
 	add_folder(f, given, "extras/CUPTI/lib64");
 	if (f->places->count == 0)
-		add(f->places, given);
+		add_cupti_path(f->places, given);
 	return 1;
 }
 
@@ -194,7 +194,7 @@ static int look_at_loaded(struct dl_phdr_info *info, size_t size, void *context)
 	if (!slash || path[0] != '/')
 		return 0;
 	if (loaded->step == LOADED_CUPTI && strncmp(slash, "/libcupti.so", 12) == 0)
-		add(loaded->f->places, path);
+		add_cupti_path(loaded->f->places, path);
 	else if (loaded->step == LOADED_RUNTIME && strncmp(slash, "/libcudart.so", 13) == 0)
 		add_beside_runtime(loaded->f, path);
 	else if (loaded->step == LOADED_PACKAGES)
@@ -268,5 +268,5 @@ void cupti_find(struct cupti_places *ret, const char *root)
 	if (*root)
 		return;
 	for (size_t i = 0; i < NAME_COUNT; i++)
-		add(ret, names[i]);
+		add_cupti_path(ret, names[i]);
 }

@@ -19,7 +19,7 @@ const char *cupti_host_text(const struct cupti_host *c, int result)
 }
 
 /* The first function that is missing, or NULL. */
-static const char *fill(struct cupti_host *c)
+static const char *fill_host_functions(struct cupti_host *c)
 {
 	static const struct {
 		const char *name;
@@ -46,7 +46,7 @@ static const char *fill(struct cupti_host *c)
 static int try(struct cupti_host *c, const char *path, char *why, size_t why_size)
 {
 	struct host_chips chips = PM_PARAMETERS(host_chips, names);
-	const char *missing = fill(c);
+	const char *missing = fill_host_functions(c);
 
 	if (missing) {
 		snprintf(why, why_size, "%s has no %s: metrics without a GPU came with CUPTI 12.6", path, missing);

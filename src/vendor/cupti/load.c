@@ -10,7 +10,7 @@
 /* 11.8; see docs/cuda.md for how versions are counted. */
 #define OLDEST_VERSION 18u
 
-static int fill(struct cupti *c, char *why, size_t why_size)
+static int fill_cupti_functions(struct cupti *c, char *why, size_t why_size)
 {
 	static const struct {
 		const char *name;
@@ -80,7 +80,7 @@ int cupti_load(struct cupti *ret, const char *path, char *why, size_t why_size)
 		snprintf(why, why_size, "%s", message ? message : path);
 		return -ENOENT;
 	}
-	result = fill(ret, why, why_size);
+	result = fill_cupti_functions(ret, why, why_size);
 	if (result == 0) {
 		find_path(ret);
 		result = check_version(ret, why, why_size);

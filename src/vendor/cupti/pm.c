@@ -18,7 +18,7 @@ const char *cupti_pm_text(const struct cupti_pm *pm, int result)
 	return text ? text : "unknown error";
 }
 
-static int fill(struct cupti_pm *pm, const char *path, char *why, size_t why_size)
+static int fill_pm_functions(struct cupti_pm *pm, const char *path, char *why, size_t why_size)
 {
 	static const struct {
 		const char *name;
@@ -59,7 +59,7 @@ int cupti_pm_load(struct cupti_pm *ret, char *why, size_t why_size)
 		ret->library = dlopen(places->paths[i], RTLD_NOW | RTLD_LOCAL);
 		if (!ret->library)
 			continue;
-		result = fill(ret, places->paths[i], why, why_size);
+		result = fill_pm_functions(ret, places->paths[i], why, why_size);
 		if (result < 0)
 			dlclose(ret->library);
 	}

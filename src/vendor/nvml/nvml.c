@@ -15,7 +15,7 @@ const char *nvml_text(const struct nvml *n, int result)
 	return text ? text : "unknown error";
 }
 
-static int fill(struct nvml *n, char *why, size_t why_size)
+static int fill_nvml_functions(struct nvml *n, char *why, size_t why_size)
 {
 	static const struct {
 		const char *name;
@@ -53,7 +53,7 @@ int nvml_load(struct nvml *ret, char *why, size_t why_size)
 		snprintf(why, why_size, "NVML was not found (%s)", message ? message : "?");
 		return -ENOENT;
 	}
-	result = fill(ret, why, why_size);
+	result = fill_nvml_functions(ret, why, why_size);
 	if (result < 0)
 		return result;
 	result = ret->nvmlInit_v2();

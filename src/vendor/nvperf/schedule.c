@@ -12,7 +12,7 @@
 #define MOST_DOMAINS 64u
 #define MOST_OF_A_METRIC 1024u
 
-static int fill(struct nvperf_schedule *s)
+static int fill_schedule_functions(struct nvperf_schedule *s)
 {
 	static const struct {
 		const char *name;
@@ -62,7 +62,7 @@ int nvperf_schedule_open(struct nvperf_schedule *s, const char *cupti, const cha
 	/* The one that CUPTI has found elsewhere. */
 	if (!s->library)
 		s->library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
-	if (s->library && fill(s) == 0 && s->NVPW_InitializeHost(&p) == 0 && make_evaluator(s) == 0)
+	if (s->library && fill_schedule_functions(s) == 0 && s->NVPW_InitializeHost(&p) == 0 && make_evaluator(s) == 0)
 		return 0;
 	nvperf_schedule_close(s);
 	return -1;
@@ -106,7 +106,7 @@ static int add_counter(struct counters *c, const char *name)
 	return 0;
 }
 
-static int add_metric(const struct nvperf_schedule *s, struct counters *c, const char *name)
+static int add_schedule_metric(const struct nvperf_schedule *s, struct counters *c, const char *name)
 {
 	struct nvperf_convert convert = PM_PARAMETERS(nvperf_convert, metric_size);
 	struct nvperf_dependencies p = PM_PARAMETERS(nvperf_dependencies, optional_count);
@@ -155,7 +155,7 @@ static int pack(const struct nvperf_schedule *s, void *config, const struct coun
 		       -1;
 }
 
-static int fetch(const struct nvperf_schedule *s, void *config, struct nvperf_config *ret)
+static int fetch_schedule_config(const struct nvperf_schedule *s, void *config, struct nvperf_config *ret)
 {
 	struct nvperf_config_command generate = PM_PARAMETERS(nvperf_config_command, config);
 	struct nvperf_config_image image = PM_PARAMETERS(nvperf_config_image, image_size);
@@ -187,11 +187,11 @@ int nvperf_schedule_make(const struct nvperf_schedule *s, enum nvperf_kind kind,
 	create.availability = s->availability;
 	create.kind = kind;
 	for (size_t i = 0; i < count && result == 0; i++)
-		result = add_metric(s, &counters, names[i]);
+		result = add_schedule_metric(s, &counters, names[i]);
 	if (result == 0)
 		result = s->NVPW_CUDA_RawCounterConfig_Create(&create) == 0 ? 0 : -1;
 	if (result == 0) {
-		result = pack(s, create.config, &counters) == 0 ? fetch(s, create.config, ret) : -1;
+		result = pack(s, create.config, &counters) == 0 ? fetch_schedule_config(s, create.config, ret) : -1;
 		destroy.config = create.config;
 		s->NVPW_RawCounterConfig_Destroy(&destroy);
 	}

@@ -11,17 +11,18 @@
 int sonde_attach_enter(const struct attach_request *request);
 int sonde_attach_leave(const struct attach_request *request);
 
-static int is_text(const char *text, size_t size)
+static int is_ended_text(const char *text, size_t size)
 {
 	return strnlen(text, size) < size;
 }
 
-static int check(const struct attach_request *request)
+static int check_attach_request(const struct attach_request *request)
 {
 	if (!request || request->magic != ATTACH_MAGIC || request->version != ATTACH_VERSION)
 		return -EPROTO;
-	if (!is_text(request->session, sizeof(request->session)) || !is_text(request->agent_path, sizeof(request->agent_path)) ||
-	    !is_text(request->cuda_path, sizeof(request->cuda_path)))
+	if (!is_ended_text(request->session, sizeof(request->session)) ||
+	    !is_ended_text(request->agent_path, sizeof(request->agent_path)) ||
+	    !is_ended_text(request->cuda_path, sizeof(request->cuda_path)))
 		return -EINVAL;
 	return 0;
 }
@@ -99,7 +100,7 @@ static void leave_now(int by_watcher)
 	put_to_sleep();
 }
 
-static int enter(const struct attach_request *request)
+static int enter_session(const struct attach_request *request)
 {
 	int result;
 
@@ -124,12 +125,12 @@ static int enter(const struct attach_request *request)
 AGENT_EXPORT int sonde_attach_enter(const struct attach_request *request)
 {
 	int saved_errno = errno;
-	int result = check(request);
+	int result = check_attach_request(request);
 
 	if (result == 0)
 		result = take_phase();
 	if (result == 0) {
-		result = enter(request);
+		result = enter_session(request);
 		give_phase();
 	}
 	errno = saved_errno;
@@ -157,7 +158,7 @@ void agent_detach_from_dead(void)
 /* A recorder that comes late must not end another's recording. */
 static int is_current(const struct attach_request *request)
 {
-	return check(request) == 0 && strlen(request->session) > 2 + WIRE_NAME_HEX &&
+	return check_attach_request(request) == 0 && strlen(request->session) > 2 + WIRE_NAME_HEX &&
 	       memcmp(request->session + 2, agent_state.name, WIRE_NAME_HEX) == 0;
 }
 

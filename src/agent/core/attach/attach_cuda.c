@@ -21,7 +21,7 @@ static void diagnose_failure(const char *why)
 	agent_diagnose(DIAGNOSTIC_WARNING, text);
 }
 
-static void load(const char *path)
+static void load_cuda_agent(const char *path)
 {
 	void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
 	int (*begin)(void) = library ? (int (*)(void))dlsym(library, "InitializeInjection") : NULL;
@@ -50,7 +50,7 @@ void agent_cuda_enter(const struct attach_request *request)
 	if (told)
 		told->enter();
 	else if (request->cuda_path[0] && dlopen && dlsym && dlclose && driver_is_loaded())
-		load(request->cuda_path);
+		load_cuda_agent(request->cuda_path);
 	told = atomic_load(&listener);
 	if (told)
 		told->ready();

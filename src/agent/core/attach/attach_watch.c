@@ -74,7 +74,7 @@ static int recorder_is_gone(struct signs *signs)
 	return !agent_recorder_lives();
 }
 
-static void *watch(void *argument)
+static void *watch_attached_target(void *argument)
 {
 	const struct timespec pause = { .tv_nsec = LOOK_NS };
 	uint32_t number = (uint32_t)(uintptr_t)argument;
@@ -106,7 +106,7 @@ void agent_watch_start(uint32_t modules)
 
 	watching.modules = modules;
 	watching.process = (uint32_t)raw_getpid();
-	if (agent_start_thread(watch, (void *)(uintptr_t)number) != 0)
+	if (agent_start_thread(watch_attached_target, (void *)(uintptr_t)number) != 0)
 		atomic_store(&watching.ended, number);
 }
 

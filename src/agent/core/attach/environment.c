@@ -16,7 +16,7 @@ static struct {
 	char *entries[VARIABLES]; /* in use, or hidden by another first letter */
 } environment;
 
-static size_t count(char *const *list)
+static size_t count_variables(char *const *list)
 {
 	size_t n = 0;
 
@@ -33,7 +33,7 @@ static int is_set(char *const *list, const char *name)
 	return 0;
 }
 
-static int is_listed(char *const *list, const char *entry)
+static int has_environment_entry(char *const *list, const char *entry)
 {
 	for (size_t i = 0; list && list[i]; i++)
 		if (list[i] == entry)
@@ -61,7 +61,7 @@ static char *make_entry(unsigned which, const char *path)
 /* A list with room for our entries: the one that is there, if it is still ours. */
 static char **list_with_room(void)
 {
-	size_t n = count(environ);
+	size_t n = count_variables(environ);
 	char **list;
 
 	if (environ && environ == environment.list)
@@ -79,7 +79,7 @@ static void publish(char **list)
 }
 
 /* One that the program has set for another tool stays. */
-static void add(unsigned which, const char *path)
+static void add_injection_entry(unsigned which, const char *path)
 {
 	char **list, *entry;
 	size_t n;
@@ -90,8 +90,8 @@ static void add(unsigned which, const char *path)
 	entry = list ? make_entry(which, path) : NULL;
 	if (!entry)
 		return;
-	n = count(list);
-	if (!is_listed(list, entry))
+	n = count_variables(list);
+	if (!has_environment_entry(list, entry))
 		__atomic_store_n(&list[n], entry, __ATOMIC_RELEASE);
 	if (list != environ)
 		publish(list);
@@ -100,27 +100,27 @@ static void add(unsigned which, const char *path)
 void agent_environment_enter(const struct attach_request *request)
 {
 	if (request->modules & RING_GATE_NVTX)
-		add(0, request->agent_path);
+		add_injection_entry(0, request->agent_path);
 	if (request->modules & RING_GATE_CUDA)
-		add(1, request->cuda_path);
+		add_injection_entry(1, request->cuda_path);
 }
 
 /* Ours are the last ones of our list; in another list, which the program made meanwhile, the name becomes one that nobody asks for. */
-static void take_out(unsigned which)
+static void remove_injection_entry(unsigned which)
 {
 	char *entry = environment.entries[which];
-	size_t n = count(environ);
+	size_t n = count_variables(environ);
 
 	if (!entry)
 		return;
 	if (environ && environ == environment.list && n > 0 && environ[n - 1] == entry)
 		__atomic_store_n(&environ[n - 1], NULL, __ATOMIC_RELEASE);
-	else if (is_listed(environ, entry))
+	else if (has_environment_entry(environ, entry))
 		__atomic_store_n(&entry[0], '_', __ATOMIC_RELEASE);
 }
 
 void agent_environment_leave(void)
 {
 	for (unsigned i = VARIABLES; i-- > 0;)
-		take_out(i);
+		remove_injection_entry(i);
 }

@@ -75,7 +75,7 @@ static void *find_in_c_library(const char *name, const char *version)
 
 /* Wrappers of calls that are recorded, or of what sampling needs, only where that is wanted; programs that are started and the end of the
  * process are always of interest. */
-static int is_wanted(const struct agent_part *part, uint32_t modules)
+static int is_part_wanted(const struct agent_part *part, uint32_t modules)
 {
 	if (part == &agent_part_driver)
 		return 0;
@@ -98,7 +98,7 @@ static void *real_of(const char *name, const char *version, uint32_t modules)
 			if (strcmp(wrapper->name, name) != 0)
 				continue;
 			is_listed = 1;
-			if (is_wanted(part, modules) && (!*version || !wrapper->version || !strcmp(wrapper->version, version)))
+			if (is_part_wanted(part, modules) && (!*version || !wrapper->version || !strcmp(wrapper->version, version)))
 				return *wrapper->real;
 		}
 	}
@@ -149,7 +149,7 @@ static const ElfW(Sym) *ours_for(const struct agent_object *object, uint32_t sym
 	return strcmp(agent_object_version(&known.ours, (uint32_t)(own - known.ours.symbols)), version) == 0 ? own : NULL;
 }
 
-static struct own_symbol *look_at(const ElfW(Sym) *symbol, uint32_t modules)
+static struct own_symbol *examine_own_symbol(const ElfW(Sym) *symbol, uint32_t modules)
 {
 	size_t index = (size_t)(symbol - known.ours.symbols);
 	struct own_symbol *own = &known.symbols[index];
@@ -173,11 +173,11 @@ static int is_in(const struct agent_object *object, uintptr_t address, uint32_t 
 }
 
 /* The function that the slot is to have; NULL: it stays as it is. */
-static void *choose(const struct work *work, const struct agent_object *object, uint32_t symbol, void *value)
+static void *select_replacement(const struct work *work, const struct agent_object *object, uint32_t symbol, void *value)
 {
 	const char *name = object->strings + object->symbols[symbol].st_name;
 	const ElfW(Sym) *ours = ours_for(object, symbol, name);
-	struct own_symbol *own = ours ? look_at(ours, work->modules) : NULL;
+	struct own_symbol *own = ours ? examine_own_symbol(ours, work->modules) : NULL;
 
 	if (!own)
 		return NULL;
@@ -199,7 +199,7 @@ static void patch_slot(const struct work *work, const struct agent_object *objec
 			atomic_store(slot, work->function);
 		return;
 	}
-	ours = choose(work, object, symbol, value);
+	ours = select_replacement(work, object, symbol, value);
 	if (ours && agent_slots_keep(slot, value))
 		atomic_compare_exchange_strong(slot, &value, ours);
 }

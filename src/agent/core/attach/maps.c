@@ -8,7 +8,7 @@
 #define FIRST_ROOM (256u << 10)
 #define MOST_ROOM (64u << 20)
 
-static int grow(struct agent_maps *maps)
+static int grow_maps(struct agent_maps *maps)
 {
 	size_t room = maps->room ? 2 * maps->room : FIRST_ROOM;
 	void *text;
@@ -24,12 +24,12 @@ static int grow(struct agent_maps *maps)
 	return 0;
 }
 
-static int read_all(struct agent_maps *maps, int fd)
+static int read_maps(struct agent_maps *maps, int fd)
 {
 	long got;
 
 	for (;;) {
-		if (maps->size == maps->room && grow(maps) < 0)
+		if (maps->size == maps->room && grow_maps(maps) < 0)
 			return -ENOMEM;
 		got = raw_syscall(SYS_read, fd, (long)(maps->text + maps->size), (long)(maps->room - maps->size), 0, 0, 0);
 		if (got == -EINTR)
@@ -48,7 +48,7 @@ int agent_maps_read(struct agent_maps *maps)
 	*maps = (struct agent_maps){ 0 };
 	if (fd < 0)
 		return fd;
-	result = read_all(maps, fd);
+	result = read_maps(maps, fd);
 	raw_close(fd);
 	if (result < 0)
 		agent_maps_free(maps);
@@ -85,7 +85,7 @@ static const char *read_hex(const char *at, const char *end, uintptr_t *ret)
 }
 
 /* "start-end rwxp ..."; returns where the next line begins. */
-static const char *read_line(const char *at, const char *end, struct line *ret)
+static const char *read_maps_line(const char *at, const char *end, struct line *ret)
 {
 	at = read_hex(at, end, &ret->start);
 	at = read_hex(at < end ? at + 1 : end, end, &ret->end);
@@ -104,7 +104,7 @@ int agent_maps_protection(const struct agent_maps *maps, uintptr_t start, uintpt
 	struct line line;
 
 	while (at < last && start < end) {
-		at = read_line(at, last, &line);
+		at = read_maps_line(at, last, &line);
 		if (start < line.start)
 			return -ENOENT;
 		if (start >= line.end)

@@ -98,7 +98,7 @@ struct file {
 	size_t size; /* of them */
 };
 
-static int open_file(struct file *file, const char *path)
+static int open_unit_file(struct file *file, const char *path)
 {
 	*file = (struct file){ .fd = (int)raw_syscall(SYS_openat, AT_FDCWD, (long)path, O_RDONLY | O_CLOEXEC, 0, 0, 0) };
 	if (file->fd < 0)
@@ -183,7 +183,7 @@ static enum verdict look_into(const struct unit *unit)
 	struct file file;
 	ElfW(Sym) state;
 
-	if (open_file(&file, unit->path) == 0)
+	if (open_unit_file(&file, unit->path) == 0)
 		for (unsigned i = 0; i < file.head.e_shnum; i++) {
 			const ElfW(Shdr) *section = &file.sections[i];
 
@@ -203,7 +203,7 @@ struct names {
 	size_t size;
 };
 
-static void add_name(struct names *names, const struct unit *unit)
+static void add_unit_name(struct names *names, const struct unit *unit)
 {
 	char path[PATH_ROOM];
 	const char *file;
@@ -219,7 +219,7 @@ static void add_name(struct names *names, const struct unit *unit)
 						names->size ? ", " : "", file);
 }
 
-static void tell(const char *before, const struct names *names, const char *after)
+static void report_units(const char *before, const struct names *names, const char *after)
 {
 	char text[400];
 
@@ -241,11 +241,11 @@ void agent_nvtx_units(void)
 	for (unsigned i = 0; i < units->count; i++) {
 		verdict = look_into(&units->items[i]);
 		if (verdict == NVTX_DECIDED)
-			add_name(&decided, &units->items[i]);
+			add_unit_name(&decided, &units->items[i]);
 		else if (verdict == NVTX_UNKNOWN)
-			add_name(&unknown, &units->items[i]);
+			add_unit_name(&unknown, &units->items[i]);
 	}
-	tell("NVTX was used before Sonde came, so what these do is not seen: ", &decided, ".");
-	tell("NVTX is seen in these only if it was not used before Sonde came, which cannot be told: ", &unknown, ".");
+	report_units("NVTX was used before Sonde came, so what these do is not seen: ", &decided, ".");
+	report_units("NVTX is seen in these only if it was not used before Sonde came, which cannot be told: ", &unknown, ".");
 	give_memory(units, sizeof(*units));
 }

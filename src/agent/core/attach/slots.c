@@ -16,7 +16,7 @@ static struct {
 	size_t used;
 } table;
 
-static struct entry *place_of(struct entry *entries, size_t size, _Atomic(void *) *slot)
+static struct entry *find_slot_entry(struct entry *entries, size_t size, _Atomic(void *) *slot)
 {
 	size_t at = (size_t)((uintptr_t)slot / sizeof(void *) * 0x9e3779b97f4a7c15u >> 20) & (size - 1);
 
@@ -26,7 +26,7 @@ static struct entry *place_of(struct entry *entries, size_t size, _Atomic(void *
 }
 
 /* Never more than half full. */
-static int make_room(void)
+static int reserve_slot_entry(void)
 {
 	size_t size = table.size ? 2 * table.size : FIRST_SIZE;
 	struct entry *entries;
@@ -38,7 +38,7 @@ static int make_room(void)
 		return 0;
 	for (size_t i = 0; i < table.size; i++)
 		if (table.entries[i].slot)
-			*place_of(entries, size, table.entries[i].slot) = table.entries[i];
+			*find_slot_entry(entries, size, table.entries[i].slot) = table.entries[i];
 	if (table.entries)
 		raw_syscall(SYS_munmap, (long)table.entries, (long)(table.size * sizeof(*entries)), 0, 0, 0, 0);
 	table.entries = entries;
@@ -50,9 +50,9 @@ int agent_slots_keep(_Atomic(void *) *slot, void *old)
 {
 	struct entry *entry;
 
-	if (!make_room())
+	if (!reserve_slot_entry())
 		return 0;
-	entry = place_of(table.entries, table.size, slot);
+	entry = find_slot_entry(table.entries, table.size, slot);
 	table.used += !entry->slot;
 	*entry = (struct entry){ slot, old };
 	return 1;
@@ -60,7 +60,7 @@ int agent_slots_keep(_Atomic(void *) *slot, void *old)
 
 int agent_slots_find(_Atomic(void *) *slot, void **ret_old)
 {
-	struct entry *entry = table.entries ? place_of(table.entries, table.size, slot) : NULL;
+	struct entry *entry = table.entries ? find_slot_entry(table.entries, table.size, slot) : NULL;
 
 	if (!entry || !entry->slot)
 		return 0;

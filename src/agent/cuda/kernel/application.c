@@ -56,7 +56,7 @@ static int move_all(long call, long fd, void *data, size_t size)
 	return done == size ? 0 : -1;
 }
 
-static int load(struct kernel_part *part, const struct record_kernel *r, const struct kernel_request *request, char *why)
+static int load_part_image(struct kernel_part *part, const struct record_kernel *r, const struct kernel_request *request, char *why)
 {
 	struct header want = header_of(part, r), have;
 	long fd = open_image(part, r, request, O_RDONLY);
@@ -73,7 +73,7 @@ static int load(struct kernel_part *part, const struct record_kernel *r, const s
 	return result;
 }
 
-static int keep(struct kernel_part *part, const struct record_kernel *r, const struct kernel_request *request, char *why)
+static int save_part_image(struct kernel_part *part, const struct record_kernel *r, const struct kernel_request *request, char *why)
 {
 	struct header h = header_of(part, r);
 	long fd = open_image(part, r, request, O_WRONLY | O_CREAT | O_TRUNC);
@@ -93,7 +93,7 @@ int kernel_application_enter(struct kernel_counters *c, const struct record_kern
 
 	if (!part)
 		return 0;
-	if (kernel_counters_clear(c, part, why) < 0 || (request->application_pass && load(part, record, request, why) < 0) ||
+	if (kernel_counters_clear(c, part, why) < 0 || (request->application_pass && load_part_image(part, record, request, why) < 0) ||
 	    kernel_counters_continue(c, part, request->application_pass, why) < 0 || kernel_counters_start(c, why) < 0)
 		return -1;
 	return request->flush_caches ? kernel_caches_flush(&c->caches, why) : 0;
@@ -107,7 +107,7 @@ static int evaluate_all(struct kernel_counters *c, const struct record_kernel *r
 		struct kernel_part *part = &c->parts[i];
 
 		if (part->number != request->application_part &&
-		    (kernel_counters_clear(c, part, why) < 0 || load(part, record, request, why) < 0))
+		    (kernel_counters_clear(c, part, why) < 0 || load_part_image(part, record, request, why) < 0))
 			return -1;
 		if (kernel_counters_evaluate(part, range, why) < 0)
 			return -1;
@@ -120,7 +120,8 @@ int kernel_application_leave(struct kernel_counters *c, const struct record_kern
 {
 	struct kernel_part *part = part_of(c, request->application_part);
 
-	if (part && (kernel_counters_stop(c, why) < 0 || kernel_counters_decode_pass(c, why) < 0 || keep(part, record, request, why) < 0))
+	if (part && (kernel_counters_stop(c, why) < 0 || kernel_counters_decode_pass(c, why) < 0 ||
+		     save_part_image(part, record, request, why) < 0))
 		return -1;
 	return request->application_is_last ? evaluate_all(c, record, request, why) : 0;
 }

@@ -61,7 +61,7 @@ void kernel_batch_module_loaded(void)
 		batch.modules_loaded = 1;
 }
 
-static int is_known(void *module)
+static int is_seen_module(void *module)
 {
 	int result = kernel_was_seen(&known, module);
 
@@ -79,8 +79,8 @@ int kernel_batch_is_loaded(const struct kernel_launch *l)
 
 	if ((d->cuFuncGetModule && d->cuFuncGetModule(&module, l->function) == 0 && module) ||
 	    (d->cuKernelGetLibrary && d->cuKernelGetLibrary(&module, l->function) == 0 && module))
-		return is_known(module);
-	if (is_known(l->function))
+		return is_seen_module(module);
+	if (is_seen_module(l->function))
 		return 1;
 	return d->cuFuncIsLoaded && d->cuFuncIsLoaded(&state, l->function) == 0 && state == CUDA_FUNCTION_LOADED;
 }
@@ -103,7 +103,7 @@ static int has_room(const struct kernel_counters *c, int wanted)
 	return batch.count < most && batch.counters == c && !c->by_hand && batch.ranges + ranges_of(c, wanted) <= c->most_ranges;
 }
 
-static void append(struct entry *e, int wanted)
+static void append_batch_entry(struct entry *e, int wanted)
 {
 	e->wanted = wanted;
 	e->sampled = 0;
@@ -133,7 +133,7 @@ static int open(struct kernel_counters *c, const struct kernel_request *request,
 	return 0;
 }
 
-static void read_all(enum kernel_memory after);
+static void read_batch(enum kernel_memory after);
 
 /* Memory is kept before and after, and where instructions are looked at, before each launch but the first. */
 static int has_memory_for_several(const struct kernel_request *request)
@@ -165,9 +165,9 @@ static int read_before(struct kernel_counters *c, const struct kernel_launch *l,
 		return -1;
 	e->record = *record;
 	e->copy = (struct kernel_copy){ .launch = *l };
-	append(e, 1);
+	append_batch_entry(e, 1);
 	meet_first(l, request);
-	read_all(KERNEL_MEMORY_BEFORE);
+	read_batch(KERNEL_MEMORY_BEFORE);
 	return 0;
 }
 
@@ -185,7 +185,7 @@ int kernel_batch_add(struct kernel_counters *c, const struct kernel_launch *l, c
 	e = &batch.entries[batch.count];
 	if (kernel_launch_copy(&e->copy, l) == 0) {
 		e->record = *record;
-		append(e, 1);
+		append_batch_entry(e, 1);
 		return 0;
 	}
 	if (!batch.count)
@@ -207,13 +207,13 @@ int kernel_batch_add_now(const struct kernel_launch *l, const struct record_kern
 	if (record)
 		e->record = *record;
 	e->copy = (struct kernel_copy){ .launch = *l };
-	append(e, record != NULL);
+	append_batch_entry(e, record != NULL);
 	return 1;
 }
 
 void kernel_batch_read_now(void)
 {
-	read_all(KERNEL_MEMORY_BEFORE);
+	read_batch(KERNEL_MEMORY_BEFORE);
 }
 
 void kernel_batch_pass_over(const struct kernel_launch *l)
@@ -224,7 +224,7 @@ void kernel_batch_pass_over(const struct kernel_launch *l)
 		return;
 	if (l->context == batch.counters->context && kernel_batch_is_loaded(l) && batch.count - batch.last < MOST_IDLE &&
 	    has_room(batch.counters, 0) && kernel_launch_copy(&e->copy, l) == 0)
-		append(e, 0);
+		append_batch_entry(e, 0);
 	else
 		kernel_batch_close();
 }
@@ -349,7 +349,7 @@ static void number_ranges(void)
 	}
 }
 
-static int evaluate(struct entry *e, double **values, char *why)
+static int evaluate_batch_entry(struct entry *e, double **values, char *why)
 {
 	struct kernel_counters *c = batch.counters;
 
@@ -373,7 +373,7 @@ static int read_with(int caches, char *why)
 	if (make_parts(why) < 0)
 		return -1;
 	for (uint32_t i = 0; i < batch.last; i++)
-		if (batch.entries[i].wanted && evaluate(&batch.entries[i], batch.entries[i].values[caches], why) < 0)
+		if (batch.entries[i].wanted && evaluate_batch_entry(&batch.entries[i], batch.entries[i].values[caches], why) < 0)
 			return -1;
 	return 0;
 }
@@ -427,7 +427,7 @@ static void tell_all(int result, const char *why)
 	}
 }
 
-static void trouble(void)
+static void abandon_batch(void)
 {
 	char ignored[KERNEL_WHY_SIZE];
 
@@ -467,7 +467,7 @@ static int read_and_put_back(enum kernel_memory after, char *why)
 		return -1;
 	result = read_entries(why);
 	if (result < 0)
-		trouble();
+		abandon_batch();
 	if (!batch.modules_loaded && kernel_memory_put_back(after, lost) < 0) {
 		memcpy(why, lost, sizeof(lost));
 		batch.counters->hopeless = 1;
@@ -478,7 +478,7 @@ static int read_and_put_back(enum kernel_memory after, char *why)
 	return result;
 }
 
-static void read_all(enum kernel_memory after)
+static void read_batch(enum kernel_memory after)
 {
 	char why[KERNEL_WHY_SIZE] = "";
 	uint64_t begin;
@@ -546,6 +546,6 @@ void kernel_batch_close(void)
 		kernel_batch_give_up(context_is_gone);
 		return;
 	}
-	read_all(KERNEL_MEMORY_AFTER);
+	read_batch(KERNEL_MEMORY_AFTER);
 	d->cuCtxPopCurrent(&was);
 }

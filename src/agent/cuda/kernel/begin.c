@@ -40,7 +40,7 @@ void kernel_wake(const _Atomic uint32_t *word)
 	raw_syscall(SYS_futex, (long)word, FUTEX_WAKE_PRIVATE, INT_MAX, 0, 0, 0);
 }
 
-static void enter(void)
+static void enter_other_launch(void)
 {
 	for (;;) {
 		kernel_wait_while(&reading, 1);
@@ -52,7 +52,7 @@ static void enter(void)
 	}
 }
 
-static void leave(void)
+static void leave_other_launch(void)
 {
 	atomic_fetch_sub(&others, 1);
 	if (atomic_load(&reading))
@@ -64,7 +64,7 @@ static void begin_alone(void)
 {
 	uint32_t none = 0, count;
 
-	leave(); /* one who is alone already may wait for just this */
+	leave_other_launch(); /* one who is alone already may wait for just this */
 	while (!atomic_compare_exchange_strong(&reading, &none, 1)) {
 		none = 0;
 		kernel_wait_while(&reading, 1);
@@ -84,14 +84,14 @@ static void end_alone(void)
 
 void kernel_begin_alone(void)
 {
-	enter();
+	enter_other_launch();
 	begin_alone();
 }
 
 void kernel_end_alone(void)
 {
 	end_alone();
-	leave();
+	leave_other_launch();
 }
 
 int kernel_is_alone(void)
@@ -202,9 +202,9 @@ static void sees(void)
 {
 	if (!kernel_batch_is_open())
 		return;
-	enter();
+	enter_other_launch();
 	close_batch();
-	leave();
+	leave_other_launch();
 }
 
 /* Of a graph's launch: its kernels one by one, or all of it. */
@@ -329,14 +329,14 @@ static void range_callback(enum kernel_call call, const struct cupti_call_data *
 	if (data->site == CUPTI_SITE_ENTER && !kernel_is_alone()) {
 		kernel_range_call(call, data);
 		if (lasts)
-			enter();
+			enter_other_launch();
 		*data->kept = lasts ? KEPT_COUNTED : 0;
 		if (is_capture_call(call))
 			capture_call(call, data);
 	} else if (data->site == CUPTI_SITE_EXIT && *data->kept) {
 		if (is_capture_call(call))
 			capture_call(call, data);
-		leave();
+		leave_other_launch();
 		*data->kept = 0;
 	}
 }
@@ -366,7 +366,7 @@ void kernel_callback(uint32_t id, const struct cupti_call_data *data)
 		return;
 	}
 	if (data->site == CUPTI_SITE_ENTER && !ours) {
-		enter();
+		enter_other_launch();
 		*data->kept = KEPT_COUNTED;
 		if (is_launch)
 			launch(call, data);
@@ -389,7 +389,7 @@ void kernel_callback(uint32_t id, const struct cupti_call_data *data)
 			capture_call(call, data);
 		if (is_launch || call == KERNEL_CALL_GRAPH)
 			look_for_end();
-		leave();
+		leave_other_launch();
 		*data->kept = 0;
 	}
 }

@@ -38,7 +38,7 @@ static uint8_t calls[MOST_CALLS];
 static const struct about *abouts[MOST_CALLS];
 static uint32_t runtime_start, runtime_stop; /* calls of the runtime; 0: not there */
 
-static int is_called(const char *name, uint32_t size, const char *other)
+static int is_call_name(const char *name, uint32_t size, const char *other)
 {
 	return strlen(other) == size && memcmp(other, name, size) == 0;
 }
@@ -48,12 +48,12 @@ static const struct about *about_of(const char *name)
 	uint32_t size = cuda_call_name_size(name);
 
 	for (size_t i = 0; i < COUNT_OF(about); i++)
-		if (is_called(name, size, about[i].name))
+		if (is_call_name(name, size, about[i].name))
 			return &about[i];
 	return NULL;
 }
 
-static enum kernel_call kind_of(const char *name)
+static enum kernel_call find_call_kind(const char *name)
 {
 	static const struct {
 		const char *name;
@@ -86,7 +86,7 @@ static enum kernel_call kind_of(const char *name)
 	uint32_t size = cuda_call_name_size(name);
 
 	for (size_t i = 0; i < COUNT_OF(known); i++)
-		if (is_called(name, size, known[i].name))
+		if (is_call_name(name, size, known[i].name))
 			return known[i].kind;
 	for (size_t i = 0; i < COUNT_OF(graphs); i++)
 		if (strncmp(name, graphs[i].begin, strlen(graphs[i].begin)) == 0)
@@ -111,9 +111,9 @@ static void find_runtime_calls(void)
 		name = NULL;
 		if (cuda_agent.cupti.cuptiGetCallbackName(CUPTI_DOMAIN_RUNTIME, id, &name) != CUPTI_OK || !name)
 			continue;
-		if (kind_of(name) == KERNEL_CALL_START)
+		if (find_call_kind(name) == KERNEL_CALL_START)
 			runtime_start = id;
-		else if (kind_of(name) == KERNEL_CALL_STOP)
+		else if (find_call_kind(name) == KERNEL_CALL_STOP)
 			runtime_stop = id;
 	}
 }
@@ -127,7 +127,7 @@ void kernel_calls_prepare(void)
 		name = NULL;
 		calls[id] = KERNEL_CALL_NONE;
 		if (cuda_agent.cupti.cuptiGetCallbackName(CUPTI_DOMAIN_DRIVER, id, &name) == CUPTI_OK && name)
-			calls[id] = (uint8_t)kind_of(name);
+			calls[id] = (uint8_t)find_call_kind(name);
 		abouts[id] = calls[id] == KERNEL_CALL_ABOUT ? about_of(name) : NULL;
 	}
 }

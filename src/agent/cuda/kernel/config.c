@@ -48,7 +48,7 @@ static void end_host(void *host)
 		kernel_agent.range.cuptiProfilerHostDeinitialize(&p);
 }
 
-static int add(void *host, const char *const *names, size_t count)
+static int add_host_metrics(void *host, const char *const *names, size_t count)
 {
 	struct pm_add_metrics p = PM_PARAMETERS(pm_add_metrics, count);
 
@@ -104,13 +104,14 @@ static int make_hosts(const struct maker *m, size_t count)
 }
 
 /* All at once: one by one, each would have passes of its own. An object that refused one is of no use any more. */
-static int configure(const struct maker *m, const char *const *names, size_t count, char *why)
+static int configure_part(const struct maker *m, const char *const *names, size_t count, char *why)
 {
 	struct kernel_part *part = m->part;
 
 	if (make_hosts(m, 1) < 0)
 		snprintf(why, KERNEL_WHY_SIZE, "CUPTI does not know the chip %.40s", m->chip);
-	else if (kernel_failed(add(part->hosts[0], names, count), "scheduling the metrics", why) == 0 && make_config(part, why) == 0) {
+	else if (kernel_failed(add_host_metrics(part->hosts[0], names, count), "scheduling the metrics", why) == 0 &&
+		 make_config(part, why) == 0) {
 		/* Of an attempt with metrics that the chip does not have. */
 		why[0] = '\0';
 		return 0;
@@ -122,7 +123,7 @@ static int configure(const struct maker *m, const char *const *names, size_t cou
 static int works(const struct maker *m, const char *const *names, size_t count)
 {
 	char ignored[KERNEL_WHY_SIZE];
-	int result = configure(m, names, count, ignored);
+	int result = configure_part(m, names, count, ignored);
 
 	drop_config(m->part);
 	return result == 0;
@@ -173,19 +174,19 @@ static int take_config(const struct maker *m)
 	return part->config && part->passes && make_hosts(m, KERNEL_HOSTS) == 0 ? 0 : -1;
 }
 
-static int make(const struct maker *m, char *why)
+static int make_part_config(const struct maker *m, char *why)
 {
 	const struct kernel_wanted *w = m->wanted;
 	const struct kernel_request_list *added = w->schedule.count ? &w->schedule : &w->metrics;
 
-	if (configure(m, added->items, added->count, why) == 0) {
+	if (configure_part(m, added->items, added->count, why) == 0) {
 		keep_all(m);
 		return 0;
 	}
 	keep_known(m, 0, w->metrics.count);
 	/* What is left out is no trouble. */
 	why[0] = '\0';
-	return m->part->metric_count ? configure(m, m->part->metrics, m->part->metric_count, why) : 0;
+	return m->part->metric_count ? configure_part(m, m->part->metrics, m->part->metric_count, why) : 0;
 }
 
 int kernel_part_make(struct kernel_part *p, void *context, const char *chip, const struct kernel_request *request, size_t number, char *why)
@@ -211,7 +212,7 @@ int kernel_part_make(struct kernel_part *p, void *context, const char *chip, con
 		drop_config(p);
 	}
 	m.available = availability(context);
-	result = make(&m, why);
+	result = make_part_config(&m, why);
 	free(m.available);
 	return result;
 }

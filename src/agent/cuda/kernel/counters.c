@@ -37,7 +37,7 @@ static void drop_image(struct kernel_part *part)
 	part->image = part->empty_image = NULL;
 }
 
-static int make_image(const struct kernel_counters *c, struct kernel_part *part, char *why)
+static int make_counter_image(const struct kernel_counters *c, struct kernel_part *part, char *why)
 {
 	struct range_counters_initialize start = PM_PARAMETERS(range_counters_initialize, counters);
 
@@ -71,7 +71,7 @@ static int find_room(struct kernel_counters *c, char *why)
 	return 0;
 }
 
-static int enable(struct kernel_counters *c, char *why)
+static int enable_range_profiler(struct kernel_counters *c, char *why)
 {
 	struct range_enable p = PM_PARAMETERS(range_enable, profiler);
 
@@ -104,7 +104,7 @@ void kernel_counters_make_ranges(struct kernel_counters *c, int by_hand)
 
 static int be_enabled(struct kernel_counters *c, char *why)
 {
-	if (c->profiler || enable(c, why) == 0)
+	if (c->profiler || enable_range_profiler(c, why) == 0)
 		return 0;
 	c->hopeless = 1;
 	return -1;
@@ -126,7 +126,7 @@ static int make_parts(struct kernel_counters *c, const char *chip, const struct 
 	return 0;
 }
 
-static int prepare(struct kernel_counters *c, const struct kernel_request *request, char *why)
+static int prepare_counters(struct kernel_counters *c, const struct kernel_request *request, char *why)
 {
 	struct pm_initialize begin = PM_PARAMETERS(pm_initialize, priv);
 	struct pm_chip_name chip = PM_PARAMETERS(pm_chip_name, chip);
@@ -144,7 +144,7 @@ static int prepare(struct kernel_counters *c, const struct kernel_request *reque
 	if (kernel_failed(kernel_agent.range.cuptiDeviceGetChipName(&chip), "the name of the chip", why) < 0 || !chip.chip ||
 	    make_parts(c, chip.chip, request, why) < 0)
 		return -1;
-	return !c->part_count || (enable(c, why) == 0 && find_room(c, why) == 0) ? 0 : -1;
+	return !c->part_count || (enable_range_profiler(c, why) == 0 && find_room(c, why) == 0) ? 0 : -1;
 }
 
 int kernel_counters_hopeless(const void *context)
@@ -156,7 +156,7 @@ int kernel_counters_hopeless(const void *context)
 }
 
 /* NULL stands for one that was forgotten. */
-static struct kernel_counters *find(const void *context)
+static struct kernel_counters *find_context_counters(const void *context)
 {
 	for (uint32_t i = 0; i < context_count; i++)
 		if (contexts[i].context == context)
@@ -166,7 +166,7 @@ static struct kernel_counters *find(const void *context)
 
 void kernel_counters_forget(const void *context)
 {
-	struct kernel_counters *c = context ? find(context) : NULL;
+	struct kernel_counters *c = context ? find_context_counters(context) : NULL;
 
 	if (!c)
 		return;
@@ -179,18 +179,18 @@ void kernel_counters_forget(const void *context)
 
 struct kernel_counters *kernel_counters_of(void *context, const struct kernel_request *request, char *why)
 {
-	struct kernel_counters *c = find(context);
+	struct kernel_counters *c = find_context_counters(context);
 
 	if (c)
 		return c;
-	c = find(NULL);
+	c = find_context_counters(NULL);
 	if (!c && context_count == MOST_CONTEXTS) {
 		snprintf(why, KERNEL_WHY_SIZE, "more than %u contexts", MOST_CONTEXTS);
 		return NULL;
 	}
 	c = c ? c : &contexts[context_count++];
 	c->context = context;
-	if (prepare(c, request, why) == 0)
+	if (prepare_counters(c, request, why) == 0)
 		return c;
 	if (!why[0])
 		snprintf(why, KERNEL_WHY_SIZE, "%s", KERNEL_NO_MEMORY);
@@ -209,7 +209,7 @@ static size_t room_for(const struct kernel_counters *c, size_t ranges)
 	return room < c->most_ranges ? room : c->most_ranges;
 }
 
-static int set_config(struct kernel_counters *c, struct kernel_part *part, int replay, size_t pass, char *why)
+static int set_counter_config(struct kernel_counters *c, struct kernel_part *part, int replay, size_t pass, char *why)
 {
 	struct range_set_config p = PM_PARAMETERS(range_set_config, target_level);
 
@@ -232,7 +232,7 @@ int kernel_counters_clear(struct kernel_counters *c, struct kernel_part *part, c
 {
 	if (!part->image) {
 		part->ranges = part->ranges ? part->ranges : c->most_ranges;
-		if (be_enabled(c, why) < 0 || make_image(c, part, why) < 0)
+		if (be_enabled(c, why) < 0 || make_counter_image(c, part, why) < 0)
 			return -1;
 	}
 	memcpy(part->image, part->empty_image, part->image_size);
@@ -247,7 +247,8 @@ int kernel_counters_configure(struct kernel_counters *c, struct kernel_part *par
 		drop_image(part);
 		part->ranges = room_for(c, ranges);
 	}
-	if (be_enabled(c, why) < 0 || kernel_counters_clear(c, part, why) < 0 || set_config(c, part, RANGE_REPLAYED_BY_USER, 0, why) < 0)
+	if (be_enabled(c, why) < 0 || kernel_counters_clear(c, part, why) < 0 ||
+	    set_counter_config(c, part, RANGE_REPLAYED_BY_USER, 0, why) < 0)
 		return -1;
 	c->configured = part;
 	return 0;
@@ -261,7 +262,7 @@ int kernel_counters_continue(struct kernel_counters *c, struct kernel_part *part
 	if (be_enabled(c, why) < 0)
 		return -1;
 	c->configured = part;
-	return set_config(c, part, RANGE_REPLAYED_BY_RUNS, pass, why);
+	return set_counter_config(c, part, RANGE_REPLAYED_BY_RUNS, pass, why);
 }
 
 int kernel_counters_start(struct kernel_counters *c, char *why)

@@ -11,7 +11,7 @@
 
 static struct kernel_graph graphs[MOST_GRAPHS];
 
-static struct kernel_graph *find(const void *exec)
+static struct kernel_graph *find_kernel_graph(const void *exec)
 {
 	for (size_t i = 0; i < MOST_GRAPHS; i++)
 		if (graphs[i].exec == exec)
@@ -19,7 +19,7 @@ static struct kernel_graph *find(const void *exec)
 	return NULL;
 }
 
-static int add_step(struct kernel_graph *g, const struct kernel_step *step)
+static int add_graph_step(struct kernel_graph *g, const struct kernel_step *step)
 {
 	size_t room = g->room ? g->room * 2 : 16;
 	struct kernel_step *larger;
@@ -48,7 +48,7 @@ static void take_attribute(struct kernel_step *s, void *node, uint32_t id)
 }
 
 /* Its arguments belong to the node. */
-static const char *add_kernel(struct kernel_graph *g, void *node)
+static const char *add_kernel_step(struct kernel_graph *g, void *node)
 {
 	const struct cuda_launcher *d = &kernel_agent.driver;
 	struct kernel_step s = { .type = CUDA_NODE_KERNEL, .launch.call = KERNEL_CALL_KERNEL_EX };
@@ -72,7 +72,7 @@ static const char *add_kernel(struct kernel_graph *g, void *node)
 	take_attribute(&s, node, CUDA_LAUNCH_COOPERATIVE);
 	take_attribute(&s, node, CUDA_LAUNCH_CLUSTER);
 	take_attribute(&s, node, CUDA_LAUNCH_SCHEDULING);
-	return add_step(g, &s) < 0 ? "it has too many nodes" : NULL;
+	return add_graph_step(g, &s) < 0 ? "it has too many nodes" : NULL;
 }
 
 /* Memory that only the host reaches: nobody puts that back. */
@@ -101,10 +101,10 @@ static const char *add_copy(struct kernel_graph *g, void *node)
 		g->copies_out = 1;
 		return NULL;
 	}
-	return add_step(g, &s) < 0 ? "it has too many nodes" : NULL;
+	return add_graph_step(g, &s) < 0 ? "it has too many nodes" : NULL;
 }
 
-static const char *add_set(struct kernel_graph *g, void *node)
+static const char *add_set_step(struct kernel_graph *g, void *node)
 {
 	const struct cuda_launcher *d = &kernel_agent.driver;
 	struct kernel_step s = { .type = CUDA_NODE_SET };
@@ -112,7 +112,7 @@ static const char *add_set(struct kernel_graph *g, void *node)
 	if (!d->cuGraphMemsetNodeGetParams || !d->cuMemsetD2D8 || !d->cuMemsetD2D16 || !d->cuMemsetD2D32 ||
 	    d->cuGraphMemsetNodeGetParams(node, &s.set) != 0)
 		return "the driver does not tell of its memory sets";
-	return add_step(g, &s) < 0 ? "it has too many nodes" : NULL;
+	return add_graph_step(g, &s) < 0 ? "it has too many nodes" : NULL;
 }
 
 static const char *add_graph(struct kernel_graph *g, void *graph, unsigned depth);
@@ -133,9 +133,9 @@ static const char *add_node(struct kernel_graph *g, void *node, unsigned depth)
 	if (kernel_agent.driver.cuGraphNodeGetType(node, &type) != 0)
 		return "the driver does not tell of its nodes";
 	switch (type) {
-	case CUDA_NODE_KERNEL: return add_kernel(g, node);
+	case CUDA_NODE_KERNEL: return add_kernel_step(g, node);
 	case CUDA_NODE_COPY: return add_copy(g, node);
-	case CUDA_NODE_SET: return add_set(g, node);
+	case CUDA_NODE_SET: return add_set_step(g, node);
 	case CUDA_NODE_GRAPH: return add_child(g, node, depth);
 	case CUDA_NODE_EMPTY:
 	case CUDA_NODE_WAIT:
@@ -256,13 +256,13 @@ static void clear(struct kernel_graph *g)
 void kernel_graph_made(void *exec, void *graph)
 {
 	const struct cuda_launcher *d = &kernel_agent.driver;
-	struct kernel_graph *g = exec ? find(exec) : NULL;
+	struct kernel_graph *g = exec ? find_kernel_graph(exec) : NULL;
 
 	if (kernel_agent.request.graphs == KERNEL_GRAPHS_NONE || !exec)
 		return;
 	if (g)
 		clear(g);
-	g = find(NULL);
+	g = find_kernel_graph(NULL);
 	if (!g)
 		return;
 	g->exec = exec;
@@ -277,7 +277,7 @@ void kernel_graph_made(void *exec, void *graph)
 
 void kernel_graph_changed(const void *exec)
 {
-	struct kernel_graph *g = exec ? find(exec) : NULL;
+	struct kernel_graph *g = exec ? find_kernel_graph(exec) : NULL;
 
 	if (g)
 		g->why = "its nodes were changed after it had been instantiated";
@@ -285,7 +285,7 @@ void kernel_graph_changed(const void *exec)
 
 void kernel_graph_forget(const void *exec)
 {
-	struct kernel_graph *g = exec ? find(exec) : NULL;
+	struct kernel_graph *g = exec ? find_kernel_graph(exec) : NULL;
 
 	if (g)
 		clear(g);
@@ -293,7 +293,7 @@ void kernel_graph_forget(const void *exec)
 
 struct kernel_graph *kernel_graph_of(const void *exec, const char **why)
 {
-	struct kernel_graph *g = exec ? find(exec) : NULL;
+	struct kernel_graph *g = exec ? find_kernel_graph(exec) : NULL;
 
 	*why = g ? g->why : "it was instantiated unseen, or there are too many";
 	return g && !g->why ? g : NULL;

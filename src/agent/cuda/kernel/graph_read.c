@@ -26,7 +26,7 @@ static int is_of_one_context(const struct kernel_graph *g, const void *context)
 }
 
 /* Each of its kernels is a launch, where the program launches the graph. */
-static void place(struct kernel_graph *g, const struct kernel_launch *launch)
+static void bind_graph_steps(struct kernel_graph *g, const struct kernel_launch *launch)
 {
 	for (size_t i = 0; i < g->step_count; i++) {
 		struct kernel_step *s = &g->steps[i];
@@ -38,7 +38,7 @@ static void place(struct kernel_graph *g, const struct kernel_launch *launch)
 	}
 }
 
-static void choose(struct reading *r)
+static void select_graph_kernels(struct reading *r)
 {
 	for (size_t i = 0; i < r->graph->step_count; i++) {
 		const struct kernel_step *s = &r->graph->steps[i];
@@ -67,7 +67,7 @@ static void tell_rest(struct reading *r, const void *context)
 }
 
 /* As many kernels as can be read together; then they are made once more, for what comes after them. Returns where that is; 0: trouble. */
-static size_t read_group(struct reading *r, size_t first)
+static size_t read_graph_batch(struct reading *r, size_t first)
 {
 	const struct kernel_step *steps = r->graph->steps;
 	size_t end = first;
@@ -93,7 +93,7 @@ static void read_steps(struct reading *r)
 
 	while (at < r->end && result == 0) {
 		if (r->is_wanted[at]) {
-			at = read_group(r, at);
+			at = read_graph_batch(r, at);
 			result = at ? 0 : -1;
 		} else {
 			result = kernel_step_make(&r->graph->steps[at++], r->why);
@@ -149,12 +149,12 @@ static void read_nodes(struct kernel_graph *g, const struct kernel_launch *launc
 {
 	struct reading r = { .request = request, .graph = g };
 
-	place(g, launch);
+	bind_graph_steps(g, launch);
 	r.records = calloc(g->step_count + 1, sizeof(*r.records));
 	r.is_wanted = calloc(g->step_count + 1, 1);
 	r.is_told = calloc(g->step_count + 1, 1);
 	if (r.records && r.is_wanted && r.is_told) {
-		choose(&r);
+		select_graph_kernels(&r);
 		if (r.wanted) {
 			read_kernels(&r, launch);
 			tell_rest(&r, launch->context);

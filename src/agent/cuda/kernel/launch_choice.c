@@ -46,7 +46,7 @@ int kernel_choose_prepare(const struct kernel_request *r, char *why)
 	return kernel_names_prepare(r, ids, why) < 0 ? -1 : kernel_window_prepare(r, why);
 }
 
-static uint32_t device_of(const struct kernel_launch *l)
+static uint32_t find_launch_device(const struct kernel_launch *l)
 {
 	uint32_t device = CUDA_NO_ID;
 
@@ -56,7 +56,7 @@ static uint32_t device_of(const struct kernel_launch *l)
 	return device;
 }
 
-static uint32_t stream_of(const struct kernel_launch *l)
+static uint32_t find_launch_stream(const struct kernel_launch *l)
 {
 	uint32_t stream = CUDA_NO_ID;
 
@@ -66,7 +66,7 @@ static uint32_t stream_of(const struct kernel_launch *l)
 }
 
 /* What --filter-mode keeps apart; 0: nothing. */
-static uint64_t key_of(const struct kernel_launch *l, uint32_t device)
+static uint64_t hash_launch_key(const struct kernel_launch *l, uint32_t device)
 {
 	uint64_t key = 1;
 
@@ -109,7 +109,7 @@ static uint64_t next_invocation(uint64_t key)
 static int is_id(unsigned number, const struct kernel_launch *l, const struct kernel_name *name, uint64_t key)
 {
 	const struct kernel_id *id = &ids[number];
-	uint32_t stream = stream_of(l);
+	uint32_t stream = find_launch_stream(l);
 
 	if (!(name->ids >> number & 1) || !id_pattern_matches(&id->context, l->context_id, kernel_given_name(l->context)) ||
 	    !id_pattern_matches(&id->stream, stream, kernel_given_name(l->stream)))
@@ -166,7 +166,7 @@ static int is_in_right_functions(void)
 	return found == FRAME_IS_INCLUDED;
 }
 
-static int is_meant(const struct kernel_launch *l, const struct kernel_name *name, uint64_t key)
+static int is_launch_selected(const struct kernel_launch *l, const struct kernel_name *name, uint64_t key)
 {
 	return kernel_window_is_open() && name->matches && is_in_right_functions() && is_any_id(l, name, key);
 }
@@ -183,13 +183,14 @@ static int pass_over(struct kernel_name *name, const char *text)
 int kernel_choose(const struct kernel_launch *l)
 {
 	struct kernel_name *name = kernel_name_of(l->name);
-	uint32_t device = device_of(l);
-	uint64_t key = key_of(l, device);
+	uint32_t device = find_launch_device(l);
+	uint64_t key = hash_launch_key(l, device);
 	struct count *c = count_of(key), *all = request->filter_mode == KERNEL_FILTER_PER_GPU ? &total : c;
 
 	if (request->devices && (device >= DEVICES_MAX || !(request->devices >> device & 1)))
 		return pass_over(name, l->name);
-	if (all->seen++ < request->skip_before || !is_meant(l, name, key) || c->matched++ < request->skip || c->taken >= request->count)
+	if (all->seen++ < request->skip_before || !is_launch_selected(l, name, key) || c->matched++ < request->skip ||
+	    c->taken >= request->count)
 		return pass_over(name, l->name);
 	c->taken++;
 	return 1;
@@ -204,8 +205,8 @@ int kernel_choose_could(const struct kernel_launch *l)
 
 int kernel_choose_range(const struct kernel_launch *l)
 {
-	uint32_t device = device_of(l);
-	struct count *c = count_of(request->filter_mode == KERNEL_FILTER_PER_GPU ? key_of(l, device) : 0);
+	uint32_t device = find_launch_device(l);
+	struct count *c = count_of(request->filter_mode == KERNEL_FILTER_PER_GPU ? hash_launch_key(l, device) : 0);
 
 	if (request->devices && (device >= DEVICES_MAX || !(request->devices >> device & 1)))
 		return 0;

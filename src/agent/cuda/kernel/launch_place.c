@@ -14,7 +14,7 @@
 #define STACK_BYTES 32768u
 #define MOST_ANCESTORS 64
 
-static void tell(const struct record_kernel_place *place, enum kernel_place kind, const char *text, uint32_t text_size)
+static void report_launch_origin(const struct record_kernel_place *place, enum kernel_place kind, const char *text, uint32_t text_size)
 {
 	uint32_t size = (uint32_t)sizeof(*place) + text_size;
 	struct record_kernel_place *record = cuda_agent.core->begin_patiently(size);
@@ -36,7 +36,7 @@ static void tell_range(struct record_kernel_place *place, const struct nvtx_open
 		size += snprintf(text + size, sizeof(text) - (size_t)size, "%.1000s", range->name);
 	else
 		size--;
-	tell(place, range->is_pushed ? KERNEL_PLACE_PUSHED : KERNEL_PLACE_STARTED, text, (uint32_t)size);
+	report_launch_origin(place, range->is_pushed ? KERNEL_PLACE_PUSHED : KERNEL_PLACE_STARTED, text, (uint32_t)size);
 }
 
 static int tell_python(void *context, const struct kernel_python_frame *frame)
@@ -47,7 +47,7 @@ static int tell_python(void *context, const struct kernel_python_frame *frame)
 
 	size += snprintf(text + size, sizeof(frame->file), "%s", frame->file);
 	place->color = frame->line > 0 ? (uint32_t)frame->line : 0;
-	tell(place, KERNEL_PLACE_PYTHON, text, (uint32_t)size);
+	report_launch_origin(place, KERNEL_PLACE_PYTHON, text, (uint32_t)size);
 	return 0;
 }
 
@@ -58,10 +58,10 @@ static void tell_numbers(struct record_kernel_place *place)
 	kernel_window_numbers(&profiler, &nvtx);
 	place->color = profiler;
 	if (profiler)
-		tell(place, KERNEL_PLACE_BETWEEN, "", 0);
+		report_launch_origin(place, KERNEL_PLACE_BETWEEN, "", 0);
 	place->color = nvtx;
 	if (nvtx)
-		tell(place, KERNEL_PLACE_RANGE, "", 0);
+		report_launch_origin(place, KERNEL_PLACE_RANGE, "", 0);
 }
 
 void kernel_tell_place(const struct record_kernel *kernel)
@@ -79,10 +79,10 @@ void kernel_tell_place(const struct record_kernel *kernel)
 	if (!(kernel_agent.request.call_stack & KERNEL_STACK_NATIVE))
 		return;
 	cuda_agent.core->stack(kernel->time, STACK_BYTES);
-	tell(&place, KERNEL_PLACE_STACK, "", 0);
+	report_launch_origin(&place, KERNEL_PLACE_STACK, "", 0);
 }
 
-static int read_file(const char *path, char *ret, size_t size)
+static int read_process_file(const char *path, char *ret, size_t size)
 {
 	long fd = raw_syscall(SYS_openat, AT_FDCWD, (long)path, O_RDONLY | O_CLOEXEC, 0, 0, 0), got = -1;
 
@@ -106,14 +106,14 @@ static int program_of(uint32_t pid, char *ret, size_t size)
 }
 
 /* The name by which it was called may be a link's. */
-static enum process_choice choose(const char *filter, uint32_t pid)
+static enum process_choice select_process(const char *filter, uint32_t pid)
 {
 	char program[1024], file[40], called[1024];
 
 	snprintf(file, sizeof(file), "/proc/%u/cmdline", pid);
 	if (program_of(pid, program, sizeof(program)) < 0)
 		return PROCESS_TAKEN;
-	read_file(file, called, sizeof(called));
+	read_process_file(file, called, sizeof(called));
 	return process_filter_choose(filter, path_name(program), path_name(called));
 }
 
@@ -123,7 +123,7 @@ static uint32_t parent_of(uint32_t pid)
 	char file[40], text[1024], *end;
 
 	snprintf(file, sizeof(file), "/proc/%u/stat", pid);
-	end = read_file(file, text, sizeof(text)) < 0 ? NULL : strrchr(text, ')');
+	end = read_process_file(file, text, sizeof(text)) < 0 ? NULL : strrchr(text, ')');
 	return end && strlen(end) > 4 ? (uint32_t)strtoul(end + 4, NULL, 10) : 0;
 }
 
@@ -132,7 +132,7 @@ static int is_below_excluded(const char *filter)
 	uint32_t pid = (uint32_t)raw_getppid();
 
 	for (int i = 0; pid > 1 && i < MOST_ANCESTORS && strstr(filter, "exclude-tree:"); i++) {
-		if (choose(filter, pid) == PROCESS_TREE_PASSED_OVER)
+		if (select_process(filter, pid) == PROCESS_TREE_PASSED_OVER)
 			return 1;
 		pid = parent_of(pid);
 	}
@@ -144,20 +144,20 @@ int kernel_process_is_meant(const struct kernel_request *request)
 	if (request->parent && (uint32_t)raw_getppid() != request->parent)
 		return 0;
 	return !request->processes ||
-	       (choose(request->processes, (uint32_t)raw_getpid()) == PROCESS_TAKEN && !is_below_excluded(request->processes));
+	       (select_process(request->processes, (uint32_t)raw_getpid()) == PROCESS_TAKEN && !is_below_excluded(request->processes));
 }
 
 void kernel_tell_left_alone(const char *why)
 {
 	struct record_kernel_place place = { .time = cuda_agent.core->now() };
 
-	tell(&place, KERNEL_PLACE_GRAPH, why, (uint32_t)strlen(why));
+	report_launch_origin(&place, KERNEL_PLACE_GRAPH, why, (uint32_t)strlen(why));
 }
 
 void kernel_tell_process(void)
 {
 	struct record_kernel_place place = { .time = cuda_agent.core->now() };
 
-	tell(&place, KERNEL_PLACE_PROCESS, "", 0);
+	report_launch_origin(&place, KERNEL_PLACE_PROCESS, "", 0);
 	cuda_agent.core->ring_doorbell();
 }

@@ -13,7 +13,7 @@ static struct cupti_checkpoint_library library;
 static struct cupti_checkpoint kept[KERNEL_MEMORIES];
 static double kept_gib[KERNEL_MEMORIES];
 
-static int load(char *why)
+static int load_checkpoint_library(char *why)
 {
 	char path[600];
 
@@ -42,7 +42,7 @@ int kernel_memory_fits(size_t copies)
 }
 
 /* Copying much memory may take seconds, and is not to be taken for a kernel that does not end. */
-static int copy(int (*how)(struct cupti_checkpoint *handle), enum kernel_memory which)
+static int copy_checkpoint(int (*how)(struct cupti_checkpoint *handle), enum kernel_memory which)
 {
 	struct record_kernel told = { .time = cuda_agent.core->now() };
 	char amount[40];
@@ -63,14 +63,14 @@ int kernel_memory_save(enum kernel_memory which, void *context, char *why)
 	size_t free_bytes;
 	int result;
 
-	if (load(why) < 0)
+	if (load_checkpoint_library(why) < 0)
 		return -1;
 	memset(k, 0, sizeof(*k));
 	k->size = sizeof(*k);
 	k->context = context;
 	k->overwrite = 1;
 	kept_gib[which] = (double)in_use(&free_bytes) / (1 << 30);
-	result = copy(library.save, which);
+	result = copy_checkpoint(library.save, which);
 	if (result == CUPTI_OK)
 		return 0;
 	snprintf(why, KERNEL_WHY_SIZE, "memory could not be kept for another pass (error %d); fewer metrics need fewer passes", result);
@@ -79,7 +79,7 @@ int kernel_memory_save(enum kernel_memory which, void *context, char *why)
 
 int kernel_memory_restore(enum kernel_memory which, char *why)
 {
-	int result = copy(library.restore, which);
+	int result = copy_checkpoint(library.restore, which);
 
 	if (result == CUPTI_OK)
 		return 0;

@@ -23,7 +23,7 @@ int kernel_names_prepare(const struct kernel_request *r, const struct kernel_id 
 	return r->pattern ? name_pattern_parse(&pattern, r->pattern, why, KERNEL_WHY_SIZE) : 0;
 }
 
-static void compare(struct kernel_name *entry, const char *name)
+static void match_kernel_name(struct kernel_name *entry, const char *name)
 {
 	entry->base_hash = hash_text(entry->base_hash, name);
 	entry->matches = !request->pattern || name_pattern_matches(&pattern, name);
@@ -57,7 +57,7 @@ static const char *renamed(const char *name)
 	return name;
 }
 
-static void look(struct kernel_name *entry, const char *name)
+static void examine_kernel_name(struct kernel_name *entry, const char *name)
 {
 	int is_compared = request->pattern || request->ids.count;
 	char *plain = NULL;
@@ -67,9 +67,9 @@ static void look(struct kernel_name *entry, const char *name)
 	else if (is_compared && request->name_base == KERNEL_NAME_DEMANGLED)
 		plain = demangle_cuda(name);
 	if (request->name_base != KERNEL_NAME_DEMANGLED) {
-		compare(entry, plain ? plain : name);
+		match_kernel_name(entry, plain ? plain : name);
 	} else {
-		compare(entry, renamed(plain ? plain : name));
+		match_kernel_name(entry, renamed(plain ? plain : name));
 		compare_plain(entry, name);
 	}
 	free(plain);
@@ -85,7 +85,7 @@ struct kernel_name *kernel_name_of(const char *name)
 	entry = &known[hash % NAMES];
 	if (entry->name != name || entry->hash != hash) {
 		*entry = (struct kernel_name){ .name = name, .hash = hash, .base_hash = HASH_START };
-		look(entry, name);
+		examine_kernel_name(entry, name);
 	}
 	return entry;
 }

@@ -98,7 +98,7 @@ static int find_python(void)
 }
 
 /* 0: all of it was there. */
-static int copy(void *to, const void *from, size_t size)
+static int copy_python_bytes(void *to, const void *from, size_t size)
 {
 	struct iovec target = { to, size }, source = { (void *)from, size };
 	long copied = raw_syscall(SYS_process_vm_readv, raw_getpid(), (long)&target, 1, (long)&source, 1, 0);
@@ -123,7 +123,7 @@ static const char *pointer_at(const uint8_t *bytes, size_t offset)
 
 static int copy_pointer(const char **ret, const char *from)
 {
-	return copy(ret, from, sizeof(*ret));
+	return copy_python_bytes(ret, from, sizeof(*ret));
 }
 
 /* Characters of `kind` bytes each, as far as there is room; of what has no place in a text, nothing is left. */
@@ -151,7 +151,7 @@ static void put_characters(char *ret, size_t room, const uint8_t *bytes, size_t 
 }
 
 /* "" where it is no text that could be read. */
-static void read_text(char *ret, size_t room, const char *text)
+static void read_python_text(char *ret, size_t room, const char *text)
 {
 	uint8_t head[TEXT_HEAD], bytes[KERNEL_PYTHON_TEXT];
 	uint32_t state;
@@ -159,7 +159,7 @@ static void read_text(char *ret, size_t room, const char *text)
 	unsigned kind;
 
 	ret[0] = '\0';
-	if (!text || copy(head, text, sizeof(head)) < 0 || pointer_at(head, OBJECT_TYPE) != python.text_type)
+	if (!text || copy_python_bytes(head, text, sizeof(head)) < 0 || pointer_at(head, OBJECT_TYPE) != python.text_type)
 		return;
 	memcpy(&length, head + TEXT_LENGTH, sizeof(length));
 	memcpy(&state, head + TEXT_STATE, sizeof(state));
@@ -168,7 +168,7 @@ static void read_text(char *ret, size_t room, const char *text)
 	if (!(state >> 5 & 1) || (kind != 1 && kind != 2 && kind != 4) || !length)
 		return;
 	length = length < sizeof(bytes) / kind ? length : sizeof(bytes) / kind;
-	if (copy(bytes, text + (state >> 6 & 1 ? python.layout->narrow : python.layout->wide), length * kind) == 0)
+	if (copy_python_bytes(bytes, text + (state >> 6 & 1 ? python.layout->narrow : python.layout->wide), length * kind) == 0)
 		put_characters(ret, room, bytes, length, kind);
 }
 
@@ -198,10 +198,10 @@ static int read_frame(struct kernel_python_frame *ret, const uint8_t *frame)
 
 	if (l->owner && frame[l->owner] == OWNED_BY_C)
 		return 0;
-	if (!code || copy(bytes, code, sizeof(bytes)) < 0 || pointer_at(bytes, OBJECT_TYPE) != python.code_type)
+	if (!code || copy_python_bytes(bytes, code, sizeof(bytes)) < 0 || pointer_at(bytes, OBJECT_TYPE) != python.code_type)
 		return 0;
-	read_text(ret->file, sizeof(ret->file), pointer_at(bytes, l->file));
-	read_text(ret->function, sizeof(ret->function), pointer_at(bytes, l->name));
+	read_python_text(ret->file, sizeof(ret->file), pointer_at(bytes, l->file));
+	read_python_text(ret->function, sizeof(ret->function), pointer_at(bytes, l->name));
 	ret->line = line_of(frame, bytes, code);
 	return 1;
 }
@@ -220,7 +220,7 @@ int kernel_python_each(int (*take)(void *context, const struct kernel_python_fra
 	if (copy_pointer(&at, thread + l->top) < 0 || (l->is_indirect && at && copy_pointer(&at, at + l->in_it) < 0))
 		return 0;
 	for (int i = 0; i < MOST_FRAMES && at && !r; i++) {
-		if (copy(frame, at, l->frame_size) < 0)
+		if (copy_python_bytes(frame, at, l->frame_size) < 0)
 			break;
 		if (read_frame(&found, frame))
 			r = take(context, &found);

@@ -54,7 +54,7 @@ static int start_counters(const struct kernel_launch *l, const struct kernel_req
 	return range.counters->configured ? kernel_counters_push(range.counters, KERNEL_RANGE_NAME, range.why) : 0;
 }
 
-static void begin(const struct cupti_call_data *data, uint64_t key)
+static void begin_range_read(const struct cupti_call_data *data, uint64_t key)
 {
 	struct kernel_launch l = { .call = KERNEL_CALL_GRAPH,
 				   .grid = { 1, 1, 1 },
@@ -148,7 +148,7 @@ static int stop_counters(void)
 	return kernel_application_leave(range.counters, &range.record, &kernel_agent.request, range.why);
 }
 
-static void tell(int failed)
+static void report_range_read(int failed)
 {
 	range.record.facts[KERNEL_FACT_LAUNCHES] = atomic_load(&range.launches);
 	range.record.spent = cuda_agent.core->now() - range.begun;
@@ -166,7 +166,7 @@ static void drop_calls(void)
 	kernel_memory_forget(KERNEL_MEMORY_BEFORE);
 }
 
-static void finish(int failed)
+static void finish_range_read(int failed)
 {
 	char ignored[KERNEL_WHY_SIZE];
 
@@ -176,25 +176,25 @@ static void finish(int failed)
 		kernel_counters_let_go(range.counters);
 	if (!range.failed)
 		drop_calls();
-	tell(failed);
+	report_range_read(failed);
 }
 
-static void end(void)
+static void end_range_read(void)
 {
 	void *was;
 
 	if (range.counters && kernel_is_capturing()) {
 		snprintf(range.why, sizeof(range.why), "a stream was being captured at its end, and nothing can be waited for meanwhile");
-		finish(1);
+		finish_range_read(1);
 	} else if (range.counters && kernel_agent.driver.cuCtxPushCurrent(range.counters->context) == 0) {
-		finish(range.failed || stop_counters() < 0);
+		finish_range_read(range.failed || stop_counters() < 0);
 		kernel_agent.driver.cuCtxPopCurrent(&was);
 	} else if (range.counters) {
 		snprintf(range.why, sizeof(range.why), "its context was not there any more when it ended");
 		kernel_calls_forget();
-		tell(1);
+		report_range_read(1);
 	} else {
-		tell(1);
+		report_range_read(1);
 	}
 }
 
@@ -213,7 +213,7 @@ void kernel_range_end(void)
 		return;
 	kernel_begin_alone();
 	if (atomic_load(&range.thread))
-		end();
+		end_range_read();
 	kernel_end_alone();
 	kernel_look_for_end();
 }
@@ -234,7 +234,7 @@ void kernel_range_context_ends(const void *context)
 	snprintf(range.why, sizeof(range.why), "its context ended before the range did");
 	if (!range.failed)
 		drop_calls();
-	tell(1);
+	report_range_read(1);
 }
 
 void kernel_range_module_loaded(void)
@@ -264,7 +264,7 @@ static void remember(enum kernel_call call, const struct cupti_call_data *data)
 }
 
 /* Allocations that come first are no part of what is made again. */
-static int begins(enum kernel_call call, const struct cupti_call_data *data)
+static int is_range_begin(enum kernel_call call, const struct cupti_call_data *data)
 {
 	if (!is_work(call) || !data->context)
 		return 0;
@@ -277,11 +277,11 @@ void kernel_range_call(enum kernel_call call, const struct cupti_call_data *data
 	uint64_t key;
 
 	kernel_range_look();
-	key = !begins(call, data) || atomic_load(&range.thread) || kernel_choose_done() ? 0 : kernel_window_range();
+	key = !is_range_begin(call, data) || atomic_load(&range.thread) || kernel_choose_done() ? 0 : kernel_window_range();
 	if (key && key != range.last) {
 		kernel_begin_alone();
 		if (!atomic_load(&range.thread))
-			begin(data, key);
+			begin_range_read(data, key);
 		kernel_end_alone();
 	}
 	if (atomic_load(&range.thread) && is_work(call) && call != KERNEL_CALL_OTHER)

@@ -26,7 +26,7 @@ static struct {
 	size_t content; /* bytes */
 } calls;
 
-static enum kind kind_of(const char *name, uint32_t *element)
+static enum kind find_range_call_kind(const char *name, uint32_t *element)
 {
 	static const struct {
 		const char *name;
@@ -67,7 +67,7 @@ static enum kind kind_of(const char *name, uint32_t *element)
 	return REFUSED;
 }
 
-static struct remembered *add(enum kind kind)
+static struct remembered *add_range_call(enum kind kind)
 {
 	size_t room = calls.room ? calls.room * 2 : 64;
 	struct remembered *larger;
@@ -91,7 +91,7 @@ static int too_many(char *why)
 
 static int add_launch(enum kernel_call call, const struct cupti_call_data *data, char *why)
 {
-	struct remembered *r = add(LAUNCH);
+	struct remembered *r = add_range_call(LAUNCH);
 	struct kernel_launch l;
 
 	if (!r)
@@ -105,10 +105,10 @@ static int add_launch(enum kernel_call call, const struct cupti_call_data *data,
 	return -1;
 }
 
-static int add_set(const struct cupti_call_data *data, uint32_t element, char *why)
+static int add_set_call(const struct cupti_call_data *data, uint32_t element, char *why)
 {
 	const struct cuda_call_set *p = data->parameters;
-	struct remembered *r = add(SET);
+	struct remembered *r = add_range_call(SET);
 
 	if (!r)
 		return too_many(why);
@@ -147,7 +147,7 @@ static int add_copy(const struct cupti_call_data *data, char *why)
 	}
 	if (!to)
 		return 0;
-	r = add(COPY);
+	r = add_range_call(COPY);
 	if (!r)
 		return too_many(why);
 	c = &r->step.copy;
@@ -171,16 +171,16 @@ static int add_copy(const struct cupti_call_data *data, char *why)
 int kernel_calls_remember(enum kernel_call call, const struct cupti_call_data *data, char *why)
 {
 	uint32_t element = 0;
-	enum kind kind = kind_of(data->name, &element);
+	enum kind kind = find_range_call_kind(data->name, &element);
 
 	if (call == KERNEL_CALL_KERNEL || call == KERNEL_CALL_KERNEL_EX || call == KERNEL_CALL_COOPERATIVE)
 		return add_launch(call, data, why);
 	if (kind == SET)
-		return add_set(data, element, why);
+		return add_set_call(data, element, why);
 	if (kind == COPY)
 		return add_copy(data, why);
 	if (kind == WAIT)
-		return add(WAIT) ? 0 : too_many(why);
+		return add_range_call(WAIT) ? 0 : too_many(why);
 	if (kind == NOTHING)
 		return 0;
 	snprintf(why, KERNEL_WHY_SIZE, "%.*s is called in it, which cannot be made again (--replay-mode app-range)",
@@ -188,7 +188,7 @@ int kernel_calls_remember(enum kernel_call call, const struct cupti_call_data *d
 	return -1;
 }
 
-static int make(const struct remembered *r, char *why)
+static int repeat_range_call(const struct remembered *r, char *why)
 {
 	int result = 0;
 
@@ -208,9 +208,9 @@ int kernel_calls_make(char *why)
 	const struct remembered end = { .kind = WAIT };
 
 	for (size_t i = 0; i < calls.count; i++)
-		if (make(&calls.items[i], why) < 0)
+		if (repeat_range_call(&calls.items[i], why) < 0)
 			return -1;
-	return make(&end, why);
+	return repeat_range_call(&end, why);
 }
 
 void kernel_calls_forget(void)

@@ -22,7 +22,7 @@ static void ask_function(struct record_kernel *r, const struct kernel_launch *l)
 	kernel_facts_ask(r, l, function);
 }
 
-static void describe(struct kernel_replay *replay, const struct kernel_launch *l)
+static void describe_replay(struct kernel_replay *replay, const struct kernel_launch *l)
 {
 	struct record_kernel *r = &replay->record;
 	uint32_t stream = CUDA_NO_ID, device = CUDA_NO_ID;
@@ -47,7 +47,7 @@ static void describe(struct kernel_replay *replay, const struct kernel_launch *l
 }
 
 /* Whatever goes wrong, the program's launch goes on. */
-static int give_up(struct kernel_replay *replay, const struct kernel_launch *launch)
+static int give_up_replay(struct kernel_replay *replay, const struct kernel_launch *launch)
 {
 	kernel_tell(&replay->record, KERNEL_BEGUN, launch->name);
 	replay->record.spent = cuda_agent.core->now() - replay->begun;
@@ -59,11 +59,11 @@ int kernel_replay_refuse(struct kernel_replay *replay, const struct kernel_launc
 {
 	replay->begun = cuda_agent.core->now();
 	snprintf(replay->why, sizeof(replay->why), "%s", why);
-	describe(replay, launch);
-	return give_up(replay, launch);
+	describe_replay(replay, launch);
+	return give_up_replay(replay, launch);
 }
 
-static int start(struct kernel_replay *replay, const struct kernel_request *request, int is_graph)
+static int start_replay(struct kernel_replay *replay, const struct kernel_request *request, int is_graph)
 {
 	struct kernel_counters *c = replay->counters;
 
@@ -85,17 +85,17 @@ static int one_pass(struct kernel_replay *replay, const struct kernel_launch *la
 {
 	char ignored[KERNEL_WHY_SIZE];
 
-	if (start(replay, request, launch->call == KERNEL_CALL_GRAPH) < 0) {
+	if (start_replay(replay, request, launch->call == KERNEL_CALL_GRAPH) < 0) {
 		kernel_counters_stop(replay->counters, ignored);
 		kernel_counters_let_go(replay->counters);
-		return give_up(replay, launch);
+		return give_up_replay(replay, launch);
 	}
 	kernel_tell(&replay->record, KERNEL_BEGUN, launch->name);
 	kernel_tell(&replay->record, KERNEL_PASS, NULL);
 	return 1;
 }
 
-static int prepare(struct kernel_replay *replay, const struct kernel_launch *launch, const struct kernel_request *request)
+static int prepare_replay(struct kernel_replay *replay, const struct kernel_launch *launch, const struct kernel_request *request)
 {
 	int result;
 
@@ -117,7 +117,7 @@ static int prepare(struct kernel_replay *replay, const struct kernel_launch *lau
 
 void kernel_replay_describe(struct kernel_replay *replay, const struct kernel_launch *launch, struct record_kernel *ret)
 {
-	describe(replay, launch);
+	describe_replay(replay, launch);
 	*ret = replay->record;
 }
 
@@ -128,7 +128,7 @@ struct kernel_counters *kernel_replay_prepare(struct kernel_replay *replay, cons
 	replay->record = *record;
 	replay->counters = NULL;
 	replay->why[0] = '\0';
-	if (prepare(replay, launch, request) == 0)
+	if (prepare_replay(replay, launch, request) == 0)
 		return replay->counters;
 	memcpy(why, replay->why, sizeof(replay->why));
 	return NULL;
@@ -148,16 +148,18 @@ int kernel_replay_enter(struct kernel_replay *replay, const struct kernel_launch
 {
 	replay->begun = cuda_agent.core->now();
 	replay->why[0] = '\0';
-	describe(replay, launch);
+	describe_replay(replay, launch);
 	replay->timed = kernel_counters_hopeless(launch->context);
 	if (replay->timed)
 		return without_counters(replay, launch);
 	if (kernel_batch_is_of(launch->context))
-		return kernel_batch_add(replay->counters, launch, &replay->record, request, replay->why) < 0 ? give_up(replay, launch) : 0;
+		return kernel_batch_add(replay->counters, launch, &replay->record, request, replay->why) < 0 ?
+			       give_up_replay(replay, launch) :
+			       0;
 	kernel_batch_close();
-	if (prepare(replay, launch, request) < 0) {
+	if (prepare_replay(replay, launch, request) < 0) {
 		replay->timed = kernel_counters_hopeless(launch->context);
-		return replay->timed ? without_counters(replay, launch) : give_up(replay, launch);
+		return replay->timed ? without_counters(replay, launch) : give_up_replay(replay, launch);
 	}
 	if (!replay->counters->part_count && !kernel_source_wanted(request)) {
 		kernel_tell(&replay->record, KERNEL_BEGUN, launch->name);
@@ -166,7 +168,7 @@ int kernel_replay_enter(struct kernel_replay *replay, const struct kernel_launch
 	}
 	if ((replay->counters->passes == 1 && !request->warm && !kernel_source_wanted(request)) || request->application_folder)
 		return one_pass(replay, launch, request);
-	return kernel_batch_add(replay->counters, launch, &replay->record, request, replay->why) < 0 ? give_up(replay, launch) : 0;
+	return kernel_batch_add(replay->counters, launch, &replay->record, request, replay->why) < 0 ? give_up_replay(replay, launch) : 0;
 }
 
 static int last_pass(struct kernel_replay *replay)

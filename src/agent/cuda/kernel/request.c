@@ -9,7 +9,7 @@
 #define MOST_BYTES (16u << 20)
 
 /* A copy with a 0 behind it; NULL when it cannot be read. */
-static char *read_all(const char *path)
+static char *read_request_text(const char *path)
 {
 	long fd = raw_syscall(SYS_openat, AT_FDCWD, (long)path, O_RDONLY | O_CLOEXEC, 0, 0, 0), got = 1;
 	long size = fd < 0 ? 0 : raw_syscall(SYS_lseek, fd, 0, SEEK_END, 0, 0, 0), have = 0;
@@ -39,7 +39,7 @@ static size_t count_lines(const char *text)
 
 int kernel_request_load(struct kernel_request *ret, const char *path, char *why)
 {
-	char *text = read_all(path);
+	char *text = read_request_text(path);
 	size_t lines = text ? count_lines(text) : 0;
 	const char **room = text ? cuda_agent.core->permanent(lines * sizeof(*room)) : NULL;
 

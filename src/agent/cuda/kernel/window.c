@@ -47,7 +47,7 @@ const char *kernel_given_name(const void *handle)
 }
 
 /* A range has begun. It has a number if it is the one by which the thread came into what is included. */
-static uint32_t begun(void)
+static uint32_t number_begun_range(void)
 {
 	struct nvtx_open_range ranges[RANGES];
 	size_t count = kernel_open_ranges(ranges, RANGES);
@@ -68,7 +68,7 @@ int kernel_window_prepare(const struct kernel_request *r, char *why)
 	    range_numbers_parse(&numbers, r->range_filter ? r->range_filter : "::", why, KERNEL_WHY_SIZE) < 0)
 		return -1;
 	if (r->include.count)
-		cuda_agent.core->on_nvtx_begin(begun);
+		cuda_agent.core->on_nvtx_begin(number_begun_range);
 	return 0;
 }
 

@@ -22,7 +22,7 @@
 static void (*begin)(void);
 
 /* It may be there still from the last time: then it is prepared for another recorder. */
-static int take(void)
+static int take_cupti_again(void)
 {
 	int result = 0;
 
@@ -46,7 +46,7 @@ static void begin_again(void)
 	cuda_devices_forget();
 	cuda_agent.core->cuda_is(RING_CUDA_HERE);
 	atomic_fetch_and(&cuda_life.holds, ~(uint32_t)(CUDA_HOLD_DETACHED | CUDA_HOLD_SILENCE));
-	if (take() < 0)
+	if (take_cupti_again() < 0)
 		return;
 	if (cuda_watch_start() != 0) {
 		cuda_agent.core->diagnose(DIAGNOSTIC_WARNING, "CUDA is not recorded: no thread could be started.");
@@ -55,7 +55,7 @@ static void begin_again(void)
 	cuda_follow();
 }
 
-static void enter(void)
+static void attach_cuda_agent(void)
 {
 	cuda_life.attached = 1;
 	if (!cuda_life.pid)
@@ -116,7 +116,7 @@ static void wait_until_gone(void)
 	cuda_give_turn();
 }
 
-static void leave(void)
+static void detach_cuda_agent(void)
 {
 	if (cuda_life.pid != (uint32_t)raw_getpid() || atomic_fetch_or(&cuda_life.holds, CUDA_HOLD_DETACHED) & CUDA_HOLD_DETACHED)
 		return;
@@ -149,7 +149,7 @@ static void ready(void)
 
 void cuda_attach_prepare(void (*how_to_begin)(void))
 {
-	static const struct agent_attach_listener listener = { enter, leave, ready };
+	static const struct agent_attach_listener listener = { attach_cuda_agent, detach_cuda_agent, ready };
 
 	begin = how_to_begin;
 	cuda_agent.core->on_attach(&listener);

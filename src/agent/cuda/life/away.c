@@ -73,7 +73,7 @@ static void enable_calls(int on)
 	cuda_agent.cupti.cuptiEnableDomain((uint32_t)on, cuda_agent.subscriber, CUPTI_DOMAIN_DRIVER);
 }
 
-static int64_t nanoseconds(void)
+static int64_t read_away_clock(void)
 {
 	struct timespec t;
 
@@ -99,7 +99,7 @@ int cuda_away_begin(void)
 	atomic_store(&watch.inside, 0);
 	atomic_store(&watch.runtime, 0);
 	watch.last_thread = 0;
-	watch.last_at = watch.others_at = nanoseconds();
+	watch.last_at = watch.others_at = read_away_clock();
 	atomic_store(&cuda_life.leaving, CUDA_LEAVES);
 	enable_calls(1);
 	return 1;
@@ -157,7 +157,7 @@ static int still_quiet(void)
 static int64_t others_out(void)
 {
 	uint32_t self = (uint32_t)raw_gettid();
-	int64_t now = nanoseconds(), since;
+	int64_t now = read_away_clock(), since;
 
 	if (!cuda_lock_take(&watch.lock))
 		return 0;
@@ -172,7 +172,7 @@ static int64_t others_out(void)
 }
 
 /* A call that had begun before the watch does not count: its exit is not the outermost one for certain. */
-static int count(int domain, const struct cupti_call_data *call)
+static int count_away_call(int domain, const struct cupti_call_data *call)
 {
 	uint64_t mark = atomic_load(&watch.mark);
 
@@ -222,7 +222,7 @@ int cuda_away_callback(int domain, const void *data)
 	if (atomic_load_explicit(&cuda_life.leaving, memory_order_relaxed) == CUDA_STAYS ||
 	    (domain != CUPTI_DOMAIN_RUNTIME && domain != CUPTI_DOMAIN_DRIVER))
 		return 0;
-	is_end = count(domain, data);
+	is_end = count_away_call(domain, data);
 	if (others_out() < OTHERS_OUT_NS || !is_end || !is_outermost(domain) || atomic_load(&watch.inside) != 0 || !cuda_take_turn(0))
 		return 1;
 	if (atomic_load(&cuda_life.leaving) == CUDA_LEAVES && atomic_load(&cuda_agent.state) == CUDA_CLOSED)

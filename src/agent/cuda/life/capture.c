@@ -39,7 +39,7 @@ static void find_calls(int domain, const char *start, const char *stop)
 	}
 }
 
-static void enable(int domain)
+static void enable_profiler_calls(int domain)
 {
 	struct cupti *c = &cuda_agent.cupti;
 
@@ -55,8 +55,8 @@ void cuda_capture_prepare(void)
 		return;
 	find_calls(CUPTI_DOMAIN_RUNTIME, "cudaProfilerStart", "cudaProfilerStop");
 	find_calls(CUPTI_DOMAIN_DRIVER, "cuProfilerStart", "cuProfilerStop");
-	enable(CUPTI_DOMAIN_RUNTIME);
-	enable(CUPTI_DOMAIN_DRIVER);
+	enable_profiler_calls(CUPTI_DOMAIN_RUNTIME);
+	enable_profiler_calls(CUPTI_DOMAIN_DRIVER);
 }
 
 static int is_armed(void)

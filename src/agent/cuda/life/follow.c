@@ -102,7 +102,7 @@ static void begin_warm_up(void)
 	cuda_warm_set(cuda_life.warm_from, UINT64_MAX);
 }
 
-static void begin(void)
+static void begin_cuda_recording(void)
 {
 	if (is_warm_up())
 		begin_warm_up();
@@ -117,7 +117,7 @@ static void turn_over(void)
 		return;
 	if (!cuda_life.warm_from)
 		end_window();
-	begin();
+	begin_cuda_recording();
 }
 
 static void change(int open)
@@ -126,7 +126,7 @@ static void change(int open)
 		cuda_away_cancel();
 		cuda_agent.core->cuda_is(RING_CUDA_HERE | RING_CUDA_UNFINISHED);
 		atomic_store(&cuda_life.closed_at, 0);
-		begin();
+		begin_cuda_recording();
 		cuda_activities_open();
 	} else {
 		cuda_activities_close();

@@ -71,7 +71,7 @@ static int subscribe(char *other)
 }
 
 /* One sentence for the report, in the words of CUPTI where it has some. */
-static void explain(int result, const char *other, char *why)
+static void explain_subscription(int result, const char *other, char *why)
 {
 	struct cupti *c = &cuda_agent.cupti;
 	const char *text = NULL;
@@ -116,7 +116,7 @@ static int try_place(const char *path, char *why)
 	result = subscribe(other);
 	if (result == CUPTI_OK)
 		return 1;
-	explain(result, other, reason);
+	explain_subscription(result, other, reason);
 	if (!*why || is_final(result))
 		memcpy(why, reason, WHY_SIZE);
 	cupti_unload(&cuda_agent.cupti);
@@ -146,7 +146,7 @@ static int subscribe_again(char *why)
 	int result = subscribe(other);
 
 	if (result != CUPTI_OK)
-		explain(result, other, why);
+		explain_subscription(result, other, why);
 	return result == CUPTI_OK ? 0 : -1;
 }
 
@@ -186,7 +186,7 @@ static void begin_counters(void)
 	kernel_begin();
 }
 
-static void begin(void)
+static void begin_cuda_agent(void)
 {
 	cuda_life.pid = (uint32_t)raw_getpid();
 	cuda_agent.core->cuda_is(RING_CUDA_HERE);
@@ -212,15 +212,15 @@ static void begin(void)
 }
 
 /* Also where the program's calls are to open a window for others than CUDA. */
-static int is_wanted(const struct ring_session *session)
+static int is_cuda_wanted(const struct ring_session *session)
 {
 	return session->modules & RING_GATE_CUDA || session->cuda_flags & (RING_CUDA_PROFILER_API | RING_CUDA_COUNTERS);
 }
 
 static void begin_if_wanted(void)
 {
-	if (cuda_agent.core->start() == 0 && is_wanted(cuda_agent.core->session))
-		begin();
+	if (cuda_agent.core->start() == 0 && is_cuda_wanted(cuda_agent.core->session))
+		begin_cuda_agent();
 }
 
 /* Called by the driver in cuInit, on whichever thread comes first. Whatever happens here, the

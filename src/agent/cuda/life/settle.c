@@ -43,7 +43,7 @@ static int64_t time_on_cpu(uint32_t id)
 	return t.tv_sec * 1000000000ll + t.tv_nsec;
 }
 
-static uint32_t number(const char *text)
+static uint32_t parse_task_id(const char *text)
 {
 	uint32_t value = 0;
 
@@ -62,7 +62,7 @@ static int list_threads(void)
 
 	while (directory >= 0 && (size = raw_syscall(SYS_getdents64, directory, (long)list, sizeof(list), 0, 0, 0)) > 0)
 		for (long at = 0; at < size; at += ((struct entry *)(list + at))->size) {
-			id = number(((struct entry *)(list + at))->name);
+			id = parse_task_id(((struct entry *)(list + at))->name);
 			if (id && id != self && count < THREADS)
 				threads[count++] = (struct thread){ id, time_on_cpu(id) };
 		}
@@ -71,7 +71,7 @@ static int list_threads(void)
 	return size < 0 || count == THREADS ? -1 : (int)count;
 }
 
-static void path_of(uint32_t id, char *ret)
+static void format_task_path(uint32_t id, char *ret)
 {
 	char digits[12];
 	unsigned n = 0;
@@ -92,7 +92,7 @@ static int wants_to_run(uint32_t id)
 	long size;
 	int file;
 
-	path_of(id, path);
+	format_task_path(id, path);
 	file = (int)raw_syscall(SYS_openat, AT_FDCWD, (long)path, O_RDONLY | O_CLOEXEC, 0, 0, 0);
 	if (file < 0)
 		return file != -ENOENT && file != -ESRCH;

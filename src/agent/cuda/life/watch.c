@@ -125,7 +125,7 @@ static void come_back(struct watcher *w, uint64_t now)
 	cuda_follow();
 }
 
-static void look(struct watcher *w, uint64_t now)
+static void update_cuda_state(struct watcher *w, uint64_t now)
 {
 	uint32_t state = atomic_load(&cuda_agent.state);
 
@@ -147,7 +147,7 @@ static void look(struct watcher *w, uint64_t now)
 		w->next_flush = now + USUAL_INTERVAL_MS;
 }
 
-static void serve(void)
+static void serve_flush_request(void)
 {
 	uint32_t request = atomic_load(&asked);
 
@@ -176,7 +176,7 @@ void cuda_watch_flush(int64_t ns)
 	}
 }
 
-static void *watch(void *unused)
+static void *watch_session_gate(void *unused)
 {
 	const _Atomic uint32_t *gate = &cuda_agent.core->session->gate;
 	struct watcher w = { 0 };
@@ -188,11 +188,11 @@ static void *watch(void *unused)
 	atomic_store(&thread, (uint32_t)raw_gettid());
 	for (;;) {
 		seen = atomic_load(gate);
-		serve();
+		serve_flush_request();
 		if (atomic_load(&cuda_life.holds) & (CUDA_HOLD_EXIT | CUDA_HOLD_DETACHED))
 			break;
 		now = cuda_milliseconds();
-		look(&w, now);
+		update_cuda_state(&w, now);
 		now = cuda_milliseconds();
 		if (!w.next_flush)
 			cuda_wait(gate, seen, 0);
@@ -213,7 +213,7 @@ int cuda_watch_start(void)
 
 	atomic_store(&thread, 0);
 	atomic_store(&running, 1);
-	result = cuda_agent.core->start_thread(watch, NULL);
+	result = cuda_agent.core->start_thread(watch_session_gate, NULL);
 	if (result)
 		atomic_store(&running, 0);
 	return result;

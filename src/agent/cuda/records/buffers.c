@@ -40,7 +40,7 @@ static size_t buffer_size(const struct buffer *buffer)
 	return buffer < buffers + CUDA_BUFFERS ? CUDA_BUFFER_SIZE : CUDA_SPARE_SIZE;
 }
 
-static struct buffer *take(int state)
+static struct buffer *take_activity_buffer(int state)
 {
 	unsigned count = buffer_count();
 	int expected;
@@ -70,14 +70,14 @@ static int map_buffer(struct buffer *buffer)
 
 static struct buffer *take_buffer(void)
 {
-	struct buffer *buffer = take(BUFFER_FREE);
+	struct buffer *buffer = take_activity_buffer(BUFFER_FREE);
 
 	if (buffer) {
 		atomic_fetch_sub_explicit(&kept, 1, memory_order_relaxed);
 		atomic_store_explicit(&buffer->state, BUFFER_IN_USE, memory_order_release);
 		return buffer;
 	}
-	buffer = take(BUFFER_NONE);
+	buffer = take_activity_buffer(BUFFER_NONE);
 	return buffer && map_buffer(buffer) ? buffer : NULL;
 }
 

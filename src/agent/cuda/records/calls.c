@@ -51,7 +51,7 @@ static const struct pattern patterns[] = {
 #undef CUDA_CALL_STACKLESS
 };
 
-static int is_digit(char c)
+static int is_version_digit(char c)
 {
 	return c >= '0' && c <= '9';
 }
@@ -60,7 +60,7 @@ static uint32_t without_version(const char *name, uint32_t size)
 {
 	uint32_t at = size;
 
-	while (at > 0 && is_digit(name[at - 1]))
+	while (at > 0 && is_version_digit(name[at - 1]))
 		at--;
 	return at < size && at > 2 && name[at - 1] == 'v' && name[at - 2] == '_' ? at - 2 : size;
 }

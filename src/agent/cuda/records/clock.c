@@ -154,7 +154,7 @@ void cuda_clock_get(struct cuda_clock_fit *ret)
 	cuda_lock_release(&state.lock);
 }
 
-static void tell(uint32_t method, uint64_t error)
+static void report_cuda_clock(uint32_t method, uint64_t error)
 {
 	struct cuda_wire_clock body = { .cupti = cuda_agent.cupti.version, .driver = cuda_driver_version(), .error = error };
 
@@ -172,7 +172,7 @@ void cuda_clock_tell(void)
 	uint64_t error = state.error;
 
 	if (atomic_exchange_explicit(&state.told, error, memory_order_relaxed) < error)
-		tell(CUDA_CLOCK_FITTED, error);
+		report_cuda_clock(CUDA_CLOCK_FITTED, error);
 }
 
 /* Two pairs some time apart make the first line. */
@@ -199,10 +199,10 @@ void cuda_clock_start(void)
 	state.fit.count = 0;
 	state.error = state.told = 0;
 	if (cupti->cuptiActivityRegisterTimestampCallback && cupti->cuptiActivityRegisterTimestampCallback(stamp) == CUPTI_OK) {
-		tell(CUDA_CLOCK_SESSION, 0);
+		report_cuda_clock(CUDA_CLOCK_SESSION, 0);
 		return;
 	}
 	start_fit();
 	atomic_store_explicit(&state.fitted, 1, memory_order_release);
-	tell(CUDA_CLOCK_FITTED, 0);
+	report_cuda_clock(CUDA_CLOCK_FITTED, 0);
 }

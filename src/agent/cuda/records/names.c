@@ -71,7 +71,7 @@ static uint64_t hash_bytes(const uint8_t *bytes, uint32_t size)
 	return mix(hash, word);
 }
 
-static struct known *find(struct table *table, uint64_t hash, const void *bytes, uint32_t size)
+static struct known *find_numbered_name(struct table *table, uint64_t hash, const void *bytes, uint32_t size)
 {
 	struct known *known;
 
@@ -84,7 +84,7 @@ static struct known *find(struct table *table, uint64_t hash, const void *bytes,
 	}
 }
 
-static void put(struct table *table, struct known *known)
+static void put_numbered_name(struct table *table, struct known *known)
 {
 	uint32_t i = (uint32_t)(known->hash >> 32);
 
@@ -113,7 +113,7 @@ static struct table *with_room(struct numbers *n)
 		struct known *known = atomic_load_explicit(&old->slots[i], memory_order_relaxed);
 
 		if (known)
-			put(table, known);
+			put_numbered_name(table, known);
 	}
 	atomic_store_explicit(&n->table, table, memory_order_release);
 	return table;
@@ -125,9 +125,9 @@ static uint32_t next_number(struct numbers *n)
 }
 
 /* With the lock held. */
-static struct known *add(struct numbers *n, uint64_t hash, const void *bytes, uint32_t size)
+static struct known *add_numbered_name(struct numbers *n, uint64_t hash, const void *bytes, uint32_t size)
 {
-	struct known *known = find(atomic_load_explicit(&n->table, memory_order_relaxed), hash, bytes, size);
+	struct known *known = find_numbered_name(atomic_load_explicit(&n->table, memory_order_relaxed), hash, bytes, size);
 	struct table *table;
 
 	if (known)
@@ -141,7 +141,7 @@ static struct known *add(struct numbers *n, uint64_t hash, const void *bytes, ui
 	known->id = next_number(n);
 	atomic_store_explicit(&known->told, 0, memory_order_relaxed);
 	memcpy(known->bytes, bytes, size);
-	put(table, known);
+	put_numbered_name(table, known);
 	n->count++;
 	return known;
 }
@@ -149,10 +149,10 @@ static struct known *add(struct numbers *n, uint64_t hash, const void *bytes, ui
 static struct known *know(struct numbers *n, const void *bytes, uint32_t size)
 {
 	uint64_t hash = hash_bytes(bytes, size);
-	struct known *known = find(atomic_load_explicit(&n->table, memory_order_acquire), hash, bytes, size);
+	struct known *known = find_numbered_name(atomic_load_explicit(&n->table, memory_order_acquire), hash, bytes, size);
 
 	if (!known && cuda_lock_take(&n->lock)) {
-		known = add(n, hash, bytes, size);
+		known = add_numbered_name(n, hash, bytes, size);
 		cuda_lock_release(&n->lock);
 	}
 	return known;
@@ -160,7 +160,7 @@ static struct known *know(struct numbers *n, const void *bytes, uint32_t size)
 
 /* Two threads that meet the same thing for the first time both tell it: each has it in its ring before it is
  * used. */
-static uint32_t number(struct numbers *n, struct known *known)
+static uint32_t report_name_number(struct numbers *n, struct known *known)
 {
 	if (!atomic_load_explicit(&known->told, memory_order_acquire) && n->tell(known->id, known->bytes, known->size) == 0)
 		atomic_store_explicit(&known->told, 1, memory_order_release);
@@ -189,23 +189,23 @@ uint32_t cuda_function_number(const char *name)
 	slot = &recent[mix(0, (uintptr_t)name) >> 32 & (RECENT_NAMES - 1)];
 	known = atomic_load_explicit(slot, memory_order_acquire);
 	if (known && strcmp((const char *)known->bytes, name) == 0)
-		return number(&functions, known);
+		return report_name_number(&functions, known);
 	size = strlen(name) + 1;
 	known = know(&functions, name, (uint32_t)size);
 	if (!known)
 		return number_of_unknown(&functions, name, (uint32_t)size);
 	atomic_store_explicit(slot, known, memory_order_release);
-	return number(&functions, known);
+	return report_name_number(&functions, known);
 }
 
 uint32_t cuda_launch_number(const struct cuda_wire_launch *launch)
 {
 	struct known *known = know(&launches, launch, sizeof(*launch));
 
-	return known ? number(&launches, known) : number_of_unknown(&launches, launch, sizeof(*launch));
+	return known ? report_name_number(&launches, known) : number_of_unknown(&launches, launch, sizeof(*launch));
 }
 
-static void forget(struct numbers *n)
+static void forget_name_numbers(struct numbers *n)
 {
 	struct table *table = atomic_load_explicit(&n->table, memory_order_acquire);
 
@@ -220,6 +220,6 @@ static void forget(struct numbers *n)
 
 void cuda_names_forget(void)
 {
-	forget(&functions);
-	forget(&launches);
+	forget_name_numbers(&functions);
+	forget_name_numbers(&launches);
 }

@@ -48,7 +48,7 @@ static uint32_t stream_id(void *context, void *stream)
 	return id;
 }
 
-static void tell(enum define_kind kind, uint64_t id, const void *body, uint32_t size)
+static void report_cuda_resource(enum define_kind kind, uint64_t id, const void *body, uint32_t size)
 {
 	cuda_tell(&(struct cuda_definition){
 		.kind = kind, .teller = CUDA_TELLER_PROGRAM, .time = cuda_agent.core->now(), .id = id, .body = body, .body_size = size });
@@ -63,7 +63,7 @@ static void context_changed(void *context, int ended)
 
 	if (!id)
 		return;
-	tell(DEFINE_CUDA_CONTEXT, id, &body, sizeof(body));
+	report_cuda_resource(DEFINE_CUDA_CONTEXT, id, &body, sizeof(body));
 	if (!ended)
 		cuda_device_seen(body.device);
 }
@@ -77,7 +77,7 @@ static void stream_created(const struct cupti_resource_data *data)
 	uint32_t id = stream_id(data->context, data->stream);
 
 	if (id != CUDA_NO_ID)
-		tell(DEFINE_CUDA_STREAM, id, &body, sizeof(body));
+		report_cuda_resource(DEFINE_CUDA_STREAM, id, &body, sizeof(body));
 }
 
 static void module_changed(const struct cupti_resource_data *data, int ended)
@@ -88,7 +88,7 @@ static void module_changed(const struct cupti_resource_data *data, int ended)
 	if (!module)
 		return;
 	body.size = module->size;
-	tell(DEFINE_CUDA_MODULE, module->module, &body, sizeof(body));
+	report_cuda_resource(DEFINE_CUDA_MODULE, module->module, &body, sizeof(body));
 }
 
 void cuda_resource_callback(uint32_t id, const struct cupti_resource_data *data)

@@ -12,7 +12,7 @@
 #define MOST_BYTES (64ull << 20)
 #define MOST_IN_ALL (1ull << 30)
 
-static void write_all(const char *path, const char *bytes, size_t size)
+static void write_cubin(const char *path, const char *bytes, size_t size)
 {
 	long fd = raw_syscall(SYS_openat, AT_FDCWD, (long)path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600, 0, 0),
 	     wrote = 1;
@@ -29,7 +29,7 @@ static void write_all(const char *path, const char *bytes, size_t size)
 		raw_syscall(SYS_unlinkat, AT_FDCWD, (long)path, 0, 0, 0, 0);
 }
 
-static void keep(const void *image, size_t size)
+static void save_cubin(const void *image, size_t size)
 {
 	static uint64_t all;
 	struct cubin_crc crc = { .size = sizeof(crc), .image_size = size, .image = image };
@@ -43,7 +43,7 @@ static void keep(const void *image, size_t size)
 		cupti_source_fill(&kernel_cupti, cuda_agent.cupti.library);
 	if (kernel_cupti.cuptiGetCubinCrc && kernel_cupti.cuptiGetCubinCrc(&crc) == CUPTI_OK &&
 	    snprintf(path, sizeof(path), "%s/%llx.cubin", folder, (unsigned long long)crc.crc) < (int)sizeof(path))
-		write_all(path, image, size);
+		write_cubin(path, image, size);
 	errno = kept_errno;
 }
 
@@ -54,5 +54,5 @@ void kernel_module_loaded(const struct cupti_resource_data *data)
 	kernel_batch_module_loaded();
 	kernel_range_module_loaded();
 	if (module)
-		keep(module->cubin, module->size);
+		save_cubin(module->cubin, module->size);
 }

@@ -50,7 +50,7 @@ static void write_text(const struct kernel_pass *pass, enum kernel_source_kind k
 }
 
 /* Its number; NAMES where there are too many. */
-static uint32_t number_of(const struct kernel_pass *pass, const char *name)
+static uint32_t number_pass_name(const struct kernel_pass *pass, const char *name)
 {
 	uint32_t i;
 
@@ -83,7 +83,7 @@ static void write_gathered(const struct kernel_pass *pass)
 void kernel_source_count(const struct kernel_pass *pass, uint64_t code, const char *function, uint32_t pc, const char *metric,
 			 uint64_t value)
 {
-	uint32_t f = number_of(pass, function ? function : ""), m = number_of(pass, metric);
+	uint32_t f = number_pass_name(pass, function ? function : ""), m = number_pass_name(pass, metric);
 
 	if (!value || f == NAMES || m == NAMES)
 		return;
@@ -97,7 +97,7 @@ void kernel_source_count(const struct kernel_pass *pass, uint64_t code, const ch
 
 void kernel_source_value(const struct kernel_pass *pass, const char *metric, double value)
 {
-	uint32_t m = number_of(pass, metric);
+	uint32_t m = number_pass_name(pass, metric);
 
 	if (m < NAMES)
 		write_record(pass, KERNEL_SOURCE_VALUE, m, 0, &value, sizeof(value));
@@ -106,7 +106,7 @@ void kernel_source_value(const struct kernel_pass *pass, const char *metric, dou
 void kernel_source_samples(const struct kernel_pass *pass, const char *metric, const struct kernel_sample *samples, uint32_t count)
 {
 	const uint32_t most = (RING_CHUNK_DATA - sizeof(struct record_kernel_source)) / sizeof(*samples);
-	uint32_t m = number_of(pass, metric), some;
+	uint32_t m = number_pass_name(pass, metric), some;
 
 	for (; m < NAMES && count; count -= some, samples += some) {
 		some = count < most ? count : most;
@@ -145,7 +145,7 @@ int kernel_source_wanted(const struct kernel_request *request)
 	return request->sampling || request->sass || request->series.count;
 }
 
-static void load(void)
+static void load_pass_functions(void)
 {
 	static int loaded;
 
@@ -195,8 +195,8 @@ static void end_pass(const struct kernel_pass *pass, struct kernel_source_launch
 	kernel_tell(l->record, KERNEL_WENT_ON, NULL);
 }
 
-static int look(const struct kernel_pass *pass, struct kernel_source_launch *l, int (*how)(const struct kernel_pass *pass, char *why),
-		char *why)
+static int run_code_pass(const struct kernel_pass *pass, struct kernel_source_launch *l,
+			 int (*how)(const struct kernel_pass *pass, char *why), char *why)
 {
 	char trouble[KERNEL_WHY_SIZE] = "";
 
@@ -219,15 +219,15 @@ static int look_at_instructions(const struct collection *c, size_t number, char 
 		return -1;
 	l->record->passes += (uint32_t)l->is_sampled;
 	if (r->sampling && !l->is_sampled)
-		result = look(&pass, l, kernel_sampling_pass, why);
+		result = run_code_pass(&pass, l, kernel_sampling_pass, why);
 	if (r->sass && result == 0)
-		result = look(&pass, l, kernel_sass_pass, why);
+		result = run_code_pass(&pass, l, kernel_sass_pass, why);
 	if (number)
 		kernel_memory_forget(KERNEL_MEMORY_LAUNCH);
 	return result;
 }
 
-static uint64_t nanoseconds(void)
+static uint64_t read_pass_clock(void)
 {
 	struct timespec t;
 
@@ -245,10 +245,10 @@ static int instructions(const struct collection *c, char *why)
 
 		if (l->is_wanted)
 			result = look_at_instructions(c, i, why);
-		begin = nanoseconds();
+		begin = read_pass_clock();
 		if (result == 0)
 			result = kernel_launch_again(l->launch, why);
-		l->run_time = nanoseconds() - begin;
+		l->run_time = read_pass_clock() - begin;
 	}
 	return result;
 }
@@ -338,7 +338,7 @@ void kernel_source_collect(struct kernel_source_launch *launches, size_t count, 
 	struct collection c = { launches, count, request, caches, 0 };
 	char why[KERNEL_WHY_SIZE] = "";
 
-	load();
+	load_pass_functions();
 	kernel_agent.driver.cuCtxGetDevice(&c.device);
 	if (instructions(&c, why) < 0)
 		tell_trouble(&c, 0, why);
@@ -370,7 +370,7 @@ static struct {
 int kernel_source_meet(const struct kernel_launch *launch, const struct kernel_request *request, const struct record_kernel *record,
 		       struct kernel_caches *caches)
 {
-	load();
+	load_pass_functions();
 	kernel_source_note_met(launch);
 	if (kernel_agent.driver.cuCtxSynchronize() != 0)
 		return 0;
@@ -388,14 +388,14 @@ int kernel_source_meet(const struct kernel_launch *launch, const struct kernel_r
 int kernel_source_met(void)
 {
 	struct record_kernel told = { .time = cuda_agent.core->now() };
-	uint64_t begin = nanoseconds();
+	uint64_t begin = read_pass_clock();
 	int kept;
 
 	/* It may never end, where it waits for one that is launched next. */
 	kernel_tell(&told, KERNEL_WAITS, meeting.launch.name);
 	kernel_agent.driver.cuCtxSynchronize();
 	kernel_tell(&told, KERNEL_WENT_ON, NULL);
-	meeting.keeps = meeting.keeps && nanoseconds() - begin >= LONG_LAUNCH;
+	meeting.keeps = meeting.keeps && read_pass_clock() - begin >= LONG_LAUNCH;
 	kept = kernel_sampling_met(&meeting.pass, meeting.keeps);
 	if (kept)
 		tell_totals(&meeting.pass);

@@ -32,7 +32,7 @@ static void drop_room(void)
 	free(state.reasons);
 }
 
-static int make_room(size_t reasons)
+static int allocate_pc_buffers(size_t reasons)
 {
 	drop_room();
 	state.indexes = calloc(reasons, sizeof(*state.indexes));
@@ -56,7 +56,7 @@ static int ask_reasons(void *context, char *why)
 	count.count = &number;
 	if (kernel_source_failed(kernel_cupti.cuptiPCSamplingGetNumStallReasons(&count), "reasons for waiting", why) < 0)
 		return -1;
-	if (!number || number > MOST_REASONS || make_room(number) < 0) {
+	if (!number || number > MOST_REASONS || allocate_pc_buffers(number) < 0) {
 		snprintf(why, KERNEL_WHY_SIZE, "PC sampling: %zu reasons for waiting", number);
 		return -1;
 	}
@@ -79,7 +79,7 @@ static void clear_data(void)
 		state.records[i] = (struct pc_record){ .size = sizeof(state.records[i]), .reasons = state.reasons + i * state.count };
 }
 
-static int configure(const struct kernel_pass *pass, uint64_t buffer, char *why)
+static int configure_pc_sampling(const struct kernel_pass *pass, uint64_t buffer, char *why)
 {
 	struct pc_configuration p = PM_PARAMETERS(pc_configuration, attributes);
 	struct pc_attribute a[9] = {
@@ -128,9 +128,9 @@ static const char *reason_name(uint32_t index)
 static int is_of_all(const char *reason)
 {
 	static const char ending[] = "_not_issued";
-	size_t size = strlen(reason), end = sizeof(ending) - 1;
+	size_t size = strlen(reason), ending_size = sizeof(ending) - 1;
 
-	return size < end || strcmp(reason + size - end, ending) != 0;
+	return size < ending_size || strcmp(reason + size - ending_size, ending) != 0;
 }
 
 static void tell_record(const struct kernel_pass *pass, const struct pc_record *r)
@@ -156,7 +156,7 @@ static void tell_data(const struct kernel_pass *pass)
 	kernel_source_value(pass, "smsp__pcsamp_samples_data_dropped", (double)state.data.dropped);
 }
 
-static int is_there(char *why)
+static int has_pc_sampling(char *why)
 {
 	if (kernel_cupti.cuptiPCSamplingEnable && kernel_cupti.cuptiPCSamplingGetNumStallReasons &&
 	    kernel_cupti.cuptiPCSamplingGetStallReasons && kernel_cupti.cuptiPCSamplingSetConfigurationAttribute &&
@@ -166,7 +166,7 @@ static int is_there(char *why)
 	return 0;
 }
 
-static int enable(const struct kernel_pass *pass, char *why)
+static int enable_pc_sampling(const struct kernel_pass *pass, char *why)
 {
 	struct pc_command p = PM_PARAMETERS(pc_command, context);
 
@@ -187,21 +187,21 @@ static int disable(const struct kernel_pass *pass, char *why)
 	return kernel_source_failed(result, "ending PC sampling", why);
 }
 
-static int begin(const struct kernel_pass *pass, uint64_t buffer, char *why)
+static int begin_pc_sampling(const struct kernel_pass *pass, uint64_t buffer, char *why)
 {
 	char ignored[KERNEL_WHY_SIZE];
 
 	kernel_source_empty_caches(pass);
-	if (enable(pass, why) < 0)
+	if (enable_pc_sampling(pass, why) < 0)
 		return -1;
-	if (ask_reasons(pass->launch->context, why) == 0 && configure(pass, buffer, why) == 0)
+	if (ask_reasons(pass->launch->context, why) == 0 && configure_pc_sampling(pass, buffer, why) == 0)
 		return 0;
 	disable(pass, ignored);
 	return -1;
 }
 
 /* The interval is only known while it is enabled. */
-static int end(const struct kernel_pass *pass, char *why)
+static int end_pc_sampling(const struct kernel_pass *pass, char *why)
 {
 	tell_interval(pass);
 	return disable(pass, why);
@@ -211,10 +211,10 @@ static int sample(const struct kernel_pass *pass, uint64_t buffer, char *why)
 {
 	char ignored[KERNEL_WHY_SIZE];
 
-	if (begin(pass, buffer, why) < 0)
+	if (begin_pc_sampling(pass, buffer, why) < 0)
 		return -1;
 	if (kernel_launch_again(pass->launch, why) == 0)
-		return end(pass, why);
+		return end_pc_sampling(pass, why);
 	disable(pass, ignored);
 	return -1;
 }
@@ -223,7 +223,7 @@ int kernel_sampling_pass(const struct kernel_pass *pass, char *why)
 {
 	uint64_t buffer = pass->request->sampling_buffer;
 
-	if (!is_there(why))
+	if (!has_pc_sampling(why))
 		return -1;
 	for (int i = 0; i < (pass->request->sampling_passes > 0 ? pass->request->sampling_passes : 1); i++) {
 		if (i && kernel_memory_restore(pass->memory, why) < 0)
@@ -251,15 +251,15 @@ int kernel_sampling_meet(const struct kernel_pass *pass, int keeps)
 {
 	char ignored[KERNEL_WHY_SIZE];
 
-	if (!is_there(ignored))
+	if (!has_pc_sampling(ignored))
 		return -1;
-	return keeps ? begin(pass, pass->request->sampling_buffer, ignored) : enable(pass, ignored);
+	return keeps ? begin_pc_sampling(pass, pass->request->sampling_buffer, ignored) : enable_pc_sampling(pass, ignored);
 }
 
 int kernel_sampling_met(const struct kernel_pass *pass, int keeps)
 {
 	char ignored[KERNEL_WHY_SIZE];
-	int result = keeps ? end(pass, ignored) : disable(pass, ignored);
+	int result = keeps ? end_pc_sampling(pass, ignored) : disable(pass, ignored);
 
 	if (!keeps || result < 0 || !state.data.count || state.data.full)
 		return 0;

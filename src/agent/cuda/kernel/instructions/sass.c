@@ -36,7 +36,7 @@ struct chosen {
 };
 
 /* Those that this chip has. */
-static int choose(const struct kernel_pass *pass, struct chosen *c, char *why)
+static int select_sass_metrics(const struct kernel_pass *pass, struct chosen *c, char *why)
 {
 	struct pm_chip_name chip = PM_PARAMETERS(pm_chip_name, chip);
 	struct sass_properties p = PM_PARAMETERS(sass_properties, metric);
@@ -67,7 +67,7 @@ static void tell_record(const struct kernel_pass *pass, const struct chosen *c, 
 				kernel_source_count(pass, r->crc, r->function, r->pc, c->names[m], r->values[v].value);
 }
 
-static int fetch(const struct kernel_pass *pass, const struct chosen *c, char *why)
+static int fetch_sass_counts(const struct kernel_pass *pass, const struct chosen *c, char *why)
 {
 	struct sass_data_properties p = PM_PARAMETERS(sass_data_properties, instances);
 	struct sass_flush flush = PM_PARAMETERS(sass_flush, instances);
@@ -103,7 +103,7 @@ static int fetch(const struct kernel_pass *pass, const struct chosen *c, char *w
 	return result;
 }
 
-static int count(const struct kernel_pass *pass, const struct chosen *c, int lazily, char *why)
+static int count_instructions(const struct kernel_pass *pass, const struct chosen *c, int lazily, char *why)
 {
 	struct sass_enable on = PM_PARAMETERS(sass_enable, lazily);
 	struct sass_disable off = PM_PARAMETERS(sass_disable, dropped);
@@ -113,7 +113,7 @@ static int count(const struct kernel_pass *pass, const struct chosen *c, int laz
 	on.lazily = (uint8_t)lazily;
 	if (kernel_source_failed(kernel_cupti.cuptiSassMetricsEnable(&on), "counting instructions", why) < 0)
 		return -1;
-	result = kernel_launch_again(pass->launch, why) < 0 ? -1 : fetch(pass, c, why);
+	result = kernel_launch_again(pass->launch, why) < 0 ? -1 : fetch_sass_counts(pass, c, why);
 	/* Code that stayed as it is would be slow for good. */
 	if (kernel_cupti.cuptiSassMetricsDisable(&off) != CUPTI_OK)
 		kernel_cupti.cuptiSassMetricsDisable(&off);
@@ -121,7 +121,7 @@ static int count(const struct kernel_pass *pass, const struct chosen *c, int laz
 }
 
 /* Once for each device: CUPTI 13.0 refuses another after having taken one back. */
-static int configure(const struct kernel_pass *pass, struct chosen *c, char *why)
+static int configure_sass_metrics(const struct kernel_pass *pass, struct chosen *c, char *why)
 {
 	static struct chosen of_devices[DEVICES];
 	struct sass_set_config set = PM_PARAMETERS(sass_set_config, device);
@@ -133,7 +133,7 @@ static int configure(const struct kernel_pass *pass, struct chosen *c, char *why
 	*c = of_devices[pass->device];
 	if (c->count)
 		return 0;
-	if (choose(pass, c, why) < 0)
+	if (select_sass_metrics(pass, c, why) < 0)
 		return -1;
 	set.count = c->count;
 	set.configs = c->configs;
@@ -155,12 +155,12 @@ int kernel_sass_pass(const struct kernel_pass *pass, char *why)
 		snprintf(why, KERNEL_WHY_SIZE, "this CUPTI does not count instructions");
 		return -1;
 	}
-	if (configure(pass, &c, why) < 0)
+	if (configure_sass_metrics(pass, &c, why) < 0)
 		return -1;
 	/* Only what runs is patched, as a module may have thousands of kernels; where CUPTI has missed the launch, everything is. */
-	result = count(pass, &c, 1, why);
+	result = count_instructions(pass, &c, 1, why);
 	if (result == NOTHING_COUNTED && kernel_memory_restore(pass->memory, why) == 0)
-		result = count(pass, &c, 0, why);
+		result = count_instructions(pass, &c, 0, why);
 	if (result == NOTHING_COUNTED)
 		snprintf(why, KERNEL_WHY_SIZE, "no instruction was counted");
 	return result == 0 ? 0 : -1;

@@ -93,7 +93,7 @@ static int make_empty(struct series_group *g, uint32_t room, char *why)
 	return -1;
 }
 
-static int set_config(const struct kernel_pass *pass, char *why)
+static int set_series_config(const struct kernel_pass *pass, char *why)
 {
 	struct pm_set_config set = PM_PARAMETERS(pm_set_config, append);
 
@@ -120,7 +120,7 @@ static int set_up(const struct kernel_pass *pass, struct series_group *g, uint64
 	session.group = g;
 	session.sampler = enable.sampler;
 	session.interval = interval;
-	if (set_config(pass, why) < 0 || make_empty(g, room, why) < 0)
+	if (set_series_config(pass, why) < 0 || make_empty(g, room, why) < 0)
 		return -1;
 	session.counters = malloc(g->empty_size);
 	return session.counters ? 0 : -1;
@@ -219,7 +219,7 @@ static int run_sampled(const struct kernel_pass *pass, struct samples *s, char *
 }
 
 /* The first `count` metrics of the group, of samples from `first` on. */
-static int evaluate(const struct samples *s, size_t count, size_t first, size_t end, char *why)
+static int evaluate_series(const struct samples *s, size_t count, size_t first, size_t end, char *why)
 {
 	struct pm_evaluate p = PM_PARAMETERS(pm_evaluate, values);
 
@@ -302,17 +302,17 @@ static void tell_metric(const struct kernel_pass *pass, struct samples *s, size_
 }
 
 /* Samples are many, and those of the kernel few. The marker is told by the first group alone. */
-static int tell(const struct kernel_pass *pass, struct samples *s, char *why)
+static int report_series(const struct kernel_pass *pass, struct samples *s, char *why)
 {
 	const struct series_group *g = session.group;
 	size_t first, end;
 
 	s->values = calloc(s->count + 1, g->count * sizeof(*s->values));
 	s->told = calloc(s->count + 1, sizeof(*s->told));
-	if (!s->values || !s->told || evaluate(s, 1, 0, s->count, why) < 0)
+	if (!s->values || !s->told || evaluate_series(s, 1, 0, s->count, why) < 0)
 		return -1;
 	find_kernel(s, &first, &end);
-	if (evaluate(s, g->count, first, end, why) < 0)
+	if (evaluate_series(s, g->count, first, end, why) < 0)
 		return -1;
 	if (g == series.groups.list)
 		kernel_source_value(pass, "profiler__pmsampler_interval_time", (double)session.interval);
@@ -332,7 +332,7 @@ int kernel_series_pass(const struct kernel_pass *pass, size_t number, char *why)
 	if (result == 0)
 		result = run_sampled(pass, &s, why);
 	if (result == 0)
-		result = tell(pass, &s, why);
+		result = report_series(pass, &s, why);
 	free(s.values);
 	free(s.told);
 	return result;

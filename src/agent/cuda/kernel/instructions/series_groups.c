@@ -72,7 +72,7 @@ static size_t make_config(const struct maker *m, struct series_group *g)
 	return config.passes;
 }
 
-static int fits(const struct maker *m, struct series_group *g, const char *const *metrics, size_t count)
+static int extend_series_group(const struct maker *m, struct series_group *g, const char *const *metrics, size_t count)
 {
 	if (count > SERIES_METRICS - g->count)
 		return 0;
@@ -92,9 +92,9 @@ static int begin_group(const struct maker *m, const char *const *metrics, size_t
 	if (m->groups->count == SERIES_GROUPS)
 		return 0;
 	memset(g, 0, sizeof(*g));
-	if (!m->groups->marker || !fits(m, g, &m->groups->marker, 1) || !fits(m, g, metrics, count)) {
+	if (!m->groups->marker || !extend_series_group(m, g, &m->groups->marker, 1) || !extend_series_group(m, g, metrics, count)) {
 		g->count = 0;
-		if (!fits(m, g, metrics, count))
+		if (!extend_series_group(m, g, metrics, count))
 			return 0;
 	}
 	m->groups->count++;
@@ -102,10 +102,10 @@ static int begin_group(const struct maker *m, const char *const *metrics, size_t
 }
 
 /* Into the first group that has room for all of them. */
-static int place(const struct maker *m, const char *const *metrics, size_t count)
+static int assign_series_metrics(const struct maker *m, const char *const *metrics, size_t count)
 {
 	for (size_t i = 0; i < m->groups->count; i++)
-		if (fits(m, &m->groups->list[i], metrics, count))
+		if (extend_series_group(m, &m->groups->list[i], metrics, count))
 			return 1;
 	return begin_group(m, metrics, count);
 }
@@ -182,10 +182,10 @@ static void place_by_domain(const struct maker *m, const char *const *sorted, si
 {
 	for (size_t i = 0, n; i < count; i += n) {
 		n = same_domain(sorted + i, count - i);
-		if (n > 1 && place(m, sorted + i, n))
+		if (n > 1 && assign_series_metrics(m, sorted + i, n))
 			continue;
 		for (size_t k = 0; k < n; k++)
-			m->groups->left_out += !place(m, sorted + i + k, 1);
+			m->groups->left_out += !assign_series_metrics(m, sorted + i + k, 1);
 	}
 }
 
@@ -195,14 +195,14 @@ static void put_into_groups(const struct maker *m, const struct kernel_request *
 	const char *sorted[SERIES_METRICS];
 	size_t count = sort(groups, request, sorted);
 
-	if (groups->marker && fits(m, &groups->list[0], &groups->marker, 1))
+	if (groups->marker && extend_series_group(m, &groups->list[0], &groups->marker, 1))
 		groups->count = 1;
 	else {
 		groups->left_out += groups->marker != NULL;
 		groups->marker = NULL;
 	}
 	/* Mostly all of them fit at once. */
-	if (count && !place(m, sorted, count))
+	if (count && !assign_series_metrics(m, sorted, count))
 		place_by_domain(m, sorted, count);
 	if (request->series_passes && groups->count > request->series_passes)
 		groups->count = request->series_passes;
