@@ -18,7 +18,10 @@ function without(text, open, close) {
   return kept;
 }
 
-/** A name's last part, behind the last :: that stands at its outermost level. Brackets of operators are no brackets: such names stay. @param {string} name */
+/**
+ * A name's last part, behind the last :: that stands at its outermost level. Brackets of operators are no brackets: such names stay.
+ * @param {string} name
+ */
 function bareName(name) {
   const bare = without(without(name.replace(/^void /, "").replace(/\(anonymous namespace\)::/g, "").replace(/operator\(\)/g, ""), "<", ">"), "(", ")").trim();
   if (/operator/.test(bare))

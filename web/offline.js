@@ -107,7 +107,10 @@ class Offline {
     this.sources = [];
     /** @type {Clerk[]} */
     this.clerks = [];
-    /** Paths of requests that may take long, as the engine knows them: they have a worker of their own, so that tiles do not wait. @type {string[]} */
+    /**
+     * Paths of requests that may take long, as the engine knows them: they have a worker of their own, so that tiles do not wait.
+     * @type {string[]}
+     */
     this.slow = [];
     this.life = new AbortController();
     /** What the page is before anything is shown. @type {Node | null} */

@@ -1,4 +1,5 @@
-// What a metric, a unit, a pipe or a stall is: the words of `sonde kernel --explain` (data-explain), where the pointer rests or the focus is; above them what a picture says there (data-said).
+// What a metric, a unit, a pipe or a stall is: the words of `sonde kernel --explain` (data-explain), where the pointer rests or the focus
+// is; above them what a picture says there (data-said).
 import { json } from "../api.js";
 import { escape, originOf } from "./parts.js";
 

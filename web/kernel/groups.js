@@ -5,7 +5,10 @@ import { amount, changeText, escape, percent, short } from "./parts.js";
 import { headHtml, inOrder, triple } from "./summary.js";
 
 /** @typedef {import("./types.js").Group} Group */
-/** @typedef {{ title: string, key: string, about: string, value: (group: Group, all: number) => number | string | null, text: (value: any) => string, isText?: boolean, share?: boolean }} Column */
+/**
+ * @typedef {{ title: string, key: string, about: string, value: (group: Group, all: number) => number | string | null,
+ *   text: (value: any) => string, isText?: boolean, share?: boolean }} Column
+ */
 
 /** What launches are summed up by, and how that is called. @type {Record<string, { title: string, one: string }>} */
 export const WAYS = { kernel: { title: "Kernels", one: "kernel" }, nvtx: { title: "NVTX ranges", one: "range" }, operator: { title: "Operators", one: "operator" } };
@@ -43,7 +46,10 @@ export function keyOf(group) {
   return group.grid && group.block ? `${group.name}|${group.grid}|${group.block}|${group.device}` : group.name;
 }
 
-/** @param {Group[]} groups @param {number} all time of all launches @param {number} order column from 1 on, negative: the largest first @param {string} filter */
+/**
+ * @param {Group[]} groups @param {number} all time of all launches @param {number} order column from 1 on, negative: the largest first
+ * @param {string} filter
+ */
 function arranged(groups, all, order, filter) {
   const text = filter.trim().toLowerCase();
   const kept = text ? groups.filter((group) => group.name.toLowerCase().includes(text)) : groups;
@@ -61,7 +67,10 @@ export function nextOrder(before, column) {
 /** Columns that say something of these. @param {Group[]} groups @param {number} all */
 const columnsOf = (groups, all) => COLUMNS.filter((column) => column.isText || groups.some((group) => column.value(group, all) !== null));
 
-/** @param {Group[]} groups @param {number} all @param {number} order @param {string} filter @returns {[string, number]} html, and how many there are */
+/**
+ * @param {Group[]} groups @param {number} all @param {number} order @param {string} filter
+ * @returns {[string, number]} html, and how many there are
+ */
 export function groupsHtml(groups, all, order, filter) {
   const kept = arranged(groups, all, order, filter);
   const columns = columnsOf(groups, all);

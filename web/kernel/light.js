@@ -1,4 +1,5 @@
-// Speed of light: how near the kernel comes to what the hardware can do, what limits it, in a sentence, and what the two figures are the largest of.
+// Speed of light: how near the kernel comes to what the hardware can do, what limits it, in a sentence, and what the two figures are the
+// largest of.
 import { duration } from "../format.js";
 import { absent, barsHtml, blocksOf, escape, factsHtml, find, numberOf, percent, rowsOf } from "./parts.js";
 
@@ -37,7 +38,11 @@ const SENTENCES = {
   "launch-bound": (compute, memory) => `The launch is too small to fill the GPU: compute at ${compute}, memory at ${memory} of their peaks.`,
 };
 
-/** Limits of memory that the two figures do not show: one slice of L2 is little of the average, and loads and stores keep multiprocessors busy. @param {number} compute @param {number} memory */
+/**
+ * Limits of memory that the two figures do not show: one slice of L2 is little of the average, and loads and stores keep multiprocessors
+ * busy.
+ * @param {number} compute @param {number} memory
+ */
 function hiddenLimit(compute, memory) {
   if (Math.max(compute, memory) < 60)
     return `Limited by memory: atomics on the same addresses meet in one slice of L2. On average the memory system works at ${percent(memory)} of its peak, the multiprocessors at ${percent(compute)}.`;

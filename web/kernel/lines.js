@@ -1,4 +1,5 @@
-// Values over time (counters sampled while the kernel ran) as small charts below each other, with one axis; and values by something else as bars.
+// Values over time (counters sampled while the kernel ran) as small charts below each other, with one axis; and values by something else as
+// bars.
 import { barsHtml, escape, numberOf, short, unitText } from "./parts.js";
 
 /** @typedef {import("./types.js").Curve} Curve */

@@ -1,9 +1,10 @@
 // Small parts that the cards of a kernel are made of: texts of values, their baseline, bars, facts, tables.
-import { escapeHtml } from "../format.js";
+import { attributesHtml, escapeHtml } from "../format.js";
 
 /** @typedef {import("./types.js").Cell} Cell */
 /** @typedef {import("./types.js").Block} Block */
 
+export { attributesHtml };
 export const escape = escapeHtml;
 
 const PREFIXES = [[1e12, "T"], [1e9, "G"], [1e6, "M"], [1e3, "K"]];
@@ -91,7 +92,10 @@ export function factsHtml(rows) {
 
 /** @typedef {{ label: string, title?: string, cell: Cell, explain?: string }} Bar */
 
-/** A bar for each value; in percent of a peak the scale ends there. @param {Bar[]} bars @param {{ most?: number, isPlain?: boolean }} [how] more is not worse: one colour */
+/**
+ * A bar for each value; in percent of a peak the scale ends there.
+ * @param {Bar[]} bars @param {{ most?: number, isPlain?: boolean }} [how] more is not worse: one colour
+ */
 export function barsHtml(bars, how = {}) {
   const isShare = bars.every((bar) => bar.cell.unit === "%");
   const values = bars.flatMap((bar) => [numberOf(bar.cell.value), numberOf(bar.cell.warm), numberOf(bar.cell.before)]).filter(Number.isFinite);

@@ -185,9 +185,13 @@ function plainPower(exponent) {
   return exponent < 0 ? (10 ** exponent).toPrecision(1) : amount(10 ** exponent, "");
 }
 
-/** @param {Block[]} blocks of all rooflines @param {string} chosen title of the one that is shown @param {Record<string, number | null>} clocks */
+/**
+ * @param {Block[]} blocks of all rooflines @param {string} chosen title of the one that is shown
+ * @param {Record<string, number | null>} clocks
+ */
 export function rooflineHtml(blocks, chosen, clocks) {
-  // The work that is nearest to its peak, at as many levels as there are. Compilers load constants by instructions of half precision, so that counts half.
+  // The work that is nearest to its peak, at as many levels as there are. Compilers load constants by instructions of half precision, so
+  // that counts half.
   const share = (/** @type {Roof} */ row) => (row.traffic || !row.peak ? 0 : (row.achieved || 0) / row.peak);
   const work = (/** @type {Block} */ one) => Math.max(...one.rows.map(share), 0) * (one.title.includes("Half") ? 0.5 : 1);
   const levels = (/** @type {Block} */ one) => one.rows.filter((row) => row.traffic).length;

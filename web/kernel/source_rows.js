@@ -3,9 +3,16 @@
 /** @typedef {{ group: string, label: string, metric: string }} Column */
 /** @typedef {Array<number | null>} Values of each column */
 /** @typedef {{ function: string, file: string, line: number }} Call what was inlined, and where it was called */
-/** @typedef {{ function: string, pc: number, sass: string | null, file: string | null, line: number, inlined?: Call[], outer_file?: string, outer_line?: number, ptx?: string, ptx_line?: number, values: Values, before?: Values }} Instruction */
+/**
+ * @typedef {{ function: string, pc: number, sass: string | null, file: string | null, line: number, inlined?: Call[], outer_file?: string,
+ *   outer_line?: number, ptx?: string, ptx_line?: number, values: Values, before?: Values }} Instruction
+ */
 /** @typedef {{ file: string, line: number, values: Values }} LineBefore */
-/** @typedef {{ columns: Column[], lines: Instruction[], files: Array<{ name: string, text: string | null, kept: boolean }>, ptx: Array<{ name: string, line: number, text: string }>, before?: { lines: LineBefore[], outermost: LineBefore[], ptx: LineBefore[] } }} Source */
+/**
+ * @typedef {{ columns: Column[], lines: Instruction[], files: Array<{ name: string, text: string | null, kept: boolean }>,
+ *   ptx: Array<{ name: string, line: number, text: string }>,
+ *   before?: { lines: LineBefore[], outermost: LineBefore[], ptx: LineBefore[] } }} Source
+ */
 /** @typedef {{ mark: string, text: string, title: string, values: Values, before?: Values, isHead?: boolean, isCall?: boolean }} Row */
 
 /** @param {string} path */
@@ -22,7 +29,10 @@ function placeOf(line) {
   return [line.file ? `${line.file}:${line.line}` : "no line: compile with -lineinfo", ...inlined].join("\n");
 }
 
-/** Rows of instructions, each function with a heading. @param {Source} source @param {(name: string) => string} nameOf a function for people @returns {Row[]} */
+/**
+ * Rows of instructions, each function with a heading.
+ * @param {Source} source @param {(name: string) => string} nameOf a function for people @returns {Row[]}
+ */
 export function instructionRows(source, nameOf) {
   /** @type {Row[]} */
   const rows = [];
@@ -70,7 +80,10 @@ function beforeOf(lines) {
   return (file, line) => known.get(`${line} ${file}`);
 }
 
-/** Rows of source lines: sums over their instructions. @param {Source} source @param {{ outermost: boolean, calls: boolean }} how @returns {Row[]} */
+/**
+ * Rows of source lines: sums over their instructions.
+ * @param {Source} source @param {{ outermost: boolean, calls: boolean }} how @returns {Row[]}
+ */
 export function sourceRows(source, how) {
   const before = beforeOf(how.outermost ? source.before?.outermost : source.before?.lines);
   /** @type {Row[]} */

@@ -1,10 +1,15 @@
-// The kernels of a report, one line each: sorted by a click on a heading, filtered by a text, chosen by a click or the keyboard. Only the lines that are seen are there, so that there may be many.
+// The kernels of a report, one line each: sorted by a click on a heading, filtered by a text, chosen by a click or the keyboard. Only the
+// lines that are seen are there, so that there may be many.
 import { duration } from "../format.js";
 import { tsv } from "../panels/panel.js";
 import { changeText, escape, percent, short } from "./parts.js";
 
 /** @typedef {import("./types.js").Launch} Launch */
-/** @typedef {{ title: string, key: string, about: string, text: (kernel: Launch) => string, value: (kernel: Launch) => number | string | null, share?: boolean, other?: (value: number) => string }} Column other: a value of it with warm caches, as text */
+/**
+ * @typedef {{ title: string, key: string, about: string, text: (kernel: Launch) => string,
+ *   value: (kernel: Launch) => number | string | null, share?: boolean, other?: (value: number) => string }} Column other: a value of it
+ *   with warm caches, as text
+ */
 
 /** As high as the style sheet says a line is. */
 export const LINE_HEIGHT = 22;
@@ -52,7 +57,10 @@ export function inOrder(x, y) {
   return Number(x ?? -Infinity) - Number(y ?? -Infinity);
 }
 
-/** @param {Launch[]} kernels @param {number} sort column from 1 on, negative: the largest first @param {string} filter @param {Set<number> | null} places of a group; null: all */
+/**
+ * @param {Launch[]} kernels @param {number} sort column from 1 on, negative: the largest first @param {string} filter
+ * @param {Set<number> | null} places of a group; null: all
+ */
 export function arranged(kernels, sort, filter, places = null) {
   const text = filter.trim().toLowerCase();
   const chosen = places ? kernels.filter((kernel) => places.has(kernel.place)) : kernels;
@@ -94,7 +102,11 @@ function cellHtml(kernel, column) {
   return `<td class="${TEXTS.includes(column.key) ? `text-${column.key}` : "number"}${column.share ? " share-cell" : ""}" data-column="${column.key}" data-value="${escape(String(value ?? ""))}"${title}${shade}>${escape(column.text(kernel))}${besideHtml(kernel, column)}</td>`;
 }
 
-/** A heading that sorts. @param {string} title @param {string} about @param {number} number from 1 on @param {number} sort @param {boolean} isText @param {string} name of what is sorted */
+/**
+ * A heading that sorts.
+ * @param {string} title @param {string} about @param {number} number from 1 on @param {number} sort @param {boolean} isText
+ * @param {string} name of what is sorted
+ */
 export function headHtml(title, about, number, sort, isText, name) {
   const isChosen = Math.abs(sort) === number;
   return `<th class="${isText ? "" : "number"}" aria-sort="${isChosen ? (sort < 0 ? "descending" : "ascending") : "none"}"><button data-${name}="${number}" title="${escape(about)}">${escape(title)}${isChosen ? (sort < 0 ? " ▾" : " ▴") : ""}</button></th>`;
@@ -182,7 +194,10 @@ export function summaryTsv(kernels) {
   return tsv(COLUMNS.map((column) => column.title), kernels.map((kernel) => COLUMNS.map((column) => ((column.key === "grid" || column.key === "block") && isKernel(kernel) ? kernel[column.key].join("x") : column.value(kernel)))));
 }
 
-/** Of two files of one name the folders say which is which. @param {Array<{ name: string, path: string }>} reports @param {number} number */
+/**
+ * Of two files of one name the folders say which is which.
+ * @param {Array<{ name: string, path: string }>} reports @param {number} number
+ */
 export function reportName(reports, number) {
   const { name, path } = reports[number];
   return reports.some((other, i) => i !== number && other.name === name) ? path : name;

@@ -1,11 +1,15 @@
-// How much values differ between the launches of a kernel that ought to be alike: least, median, most and spread of each, and one of them launch by launch.
+// How much values differ between the launches of a kernel that ought to be alike: least, median, most and spread of each, and one of them
+// launch by launch.
 import { duration } from "../format.js";
 import { copyText, tsv } from "../panels/panel.js";
 import { amount, changeText, escape, note, percent, unitText } from "./parts.js";
 import { MOST_VARIATION, headHtml, inOrder } from "./summary.js";
 
 /** @typedef {import("./types.js").Spread} Spread */
-/** @typedef {{ launches: number, metrics: Spread[], metric: string, points: Array<{ place: number, id: number, value: number | null }> }} Answer */
+/**
+ * @typedef {{ launches: number, metrics: Spread[], metric: string, points: Array<{ place: number, id: number, value: number | null }> }}
+ *   Answer
+ */
 
 const WIDTH = 900;
 const HEIGHT = 190;
@@ -36,7 +40,10 @@ function text(value, unit) {
   return unit === "ns" || unit === "nsecond" ? duration(value) : unit === "%" ? percent(value) : amount(value, unitText(unit));
 }
 
-/** Metrics that differ, the most first; those that do not are only counted. @param {Spread[]} metrics @param {number} order @param {string} filter */
+/**
+ * Metrics that differ, the most first; those that do not are only counted.
+ * @param {Spread[]} metrics @param {number} order @param {string} filter
+ */
 export function arrangedSpreads(metrics, order, filter) {
   const words = filter.trim().toLowerCase().split(/\s+/).filter(Boolean);
   const kept = metrics.filter((one) => words.every((word) => one.metric.toLowerCase().includes(word)) && (words.length > 0 || one.least !== one.most));

@@ -3,7 +3,10 @@
 /** Two runs of the same differ by less than this, in percent: such differences have no colour. */
 export const NOISE = 5;
 
-/** @typedef {{ name: string, number: boolean, percent?: number }} Column percent: the column that says by how much of the first the second differs */
+/**
+ * @typedef {{ name: string, number: boolean, percent?: number }} Column percent: the column that says by how much of the first the second
+ *   differs
+ */
 /** @typedef {{ columns: Column[], rows: any[][] }} Table */
 
 /** What is compared where a table has it, in this order; else its first numbers. */

@@ -4,7 +4,10 @@ import * as format from "../format.js";
 
 /** @typedef {import("../main.js").App} App */
 
-/** The span that panels tell of: the measured one, or everything. @param {App} app @param {import("../main.js").Loaded} loaded @returns {[number, number]} */
+/**
+ * The span that panels tell of: the measured one, or everything.
+ * @param {App} app @param {import("../main.js").Loaded} loaded @returns {[number, number]}
+ */
 export function spanOf(app, loaded) {
   const [from, to] = app.view.span || [app.view.first, app.view.last];
   return [Math.max(0, Math.round(from - loaded.offset)), Math.round(to - loaded.offset)];
@@ -26,7 +29,10 @@ export function tsv(columns, rows) {
   return [columns, ...rows].map((row) => row.map(clean).join("\t")).join("\n");
 }
 
-/** What the server tells of each report, one below the other. @param {App} app @param {string} path @param {(answer: any, loaded: import("../main.js").Loaded) => string} draw */
+/**
+ * What the server tells of each report, one below the other.
+ * @param {App} app @param {string} path @param {(answer: any, loaded: import("../main.js").Loaded) => string} draw
+ */
 export async function ofEachReport(app, path, draw) {
   const parts = [];
   for (const loaded of app.loaded) {

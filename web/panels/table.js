@@ -8,7 +8,9 @@ import { NOISE } from "./difference.js";
 const MOST_LINES = 1000;
 const escape = format.escapeHtml;
 
-/** @param {any[][]} rows @param {number} sort column from 1 on, negative: the largest first; 0: as it is @param {Table["columns"]} columns */
+/**
+ * @param {any[][]} rows @param {number} sort column from 1 on, negative: the largest first; 0: as it is @param {Table["columns"]} columns
+ */
 export function sorted(rows, sort, columns) {
   if (!sort)
     return rows;
@@ -40,7 +42,10 @@ export function tableHtml(table, sort) {
     (rows.length > MOST_LINES ? `<p class="faint">The first ${format.count(MOST_LINES)} of ${format.count(rows.length)} lines; copying takes all.</p>` : "");
 }
 
-/** What a click on a heading makes of the order: the largest first, then the other way round. @param {Event} event @param {number} sort @param {Table["columns"]} columns */
+/**
+ * What a click on a heading makes of the order: the largest first, then the other way round.
+ * @param {Event} event @param {number} sort @param {Table["columns"]} columns
+ */
 export function nextSort(event, sort, columns) {
   const button = /** @type {HTMLElement | null} */ (/** @type {HTMLElement} */ (event.target).closest("[data-column]"));
   if (!button)

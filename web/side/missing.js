@@ -10,7 +10,10 @@ const SOURCES = [
   ["when threads ran", ["state", "cpu"], "", "--cpuctxsw process-tree"],
 ];
 
-/** Of a recording of ours; an import says nothing about what could have been. @param {{ facts: any }} loaded @param {Array<{ kind: string }>} rows @returns {Array<[string, string]>} what, and why or how */
+/**
+ * Of a recording of ours; an import says nothing about what could have been.
+ * @param {{ facts: any }} loaded @param {Array<{ kind: string }>} rows @returns {Array<[string, string]>} what, and why or how
+ */
 export function missingSources(loaded, rows) {
   if (!loaded.facts.trace || !loaded.facts.version)
     return [];

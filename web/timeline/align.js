@@ -11,7 +11,10 @@ export function fromZero(offsets) {
   return offsets.map((offset) => offset - least);
 }
 
-/** What the clocks say, as offsets. Times of day are ns since 1970, told as texts because they are beyond 2^53. @param {Array<string | null>} started */
+/**
+ * What the clocks say, as offsets. Times of day are ns since 1970, told as texts because they are beyond 2^53.
+ * @param {Array<string | null>} started
+ */
 export function clockOffsets(started) {
   if (started.some((text) => !text))
     return null;

@@ -17,7 +17,10 @@ export class Arrows {
     this.markers = [];
   }
 
-  /** Where an end is drawn; out of sight, at the edge. @param {{ report: number, row: number, lane: number }} event @param {number} time @returns {End | null} */
+  /**
+   * Where an end is drawn; out of sight, at the edge.
+   * @param {{ report: number, row: number, lane: number }} event @param {number} time @returns {End | null}
+   */
   place(event, time) {
     const { rows, timeline, loaded } = this.app;
     let row = rows.find(event.report, event.row);

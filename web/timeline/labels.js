@@ -10,7 +10,10 @@ const DRAG_PIXELS = 6;
 /** So long, in ms, the view rests before shares are told of it: they would flicker, and every frame make all labels anew. */
 const REST = 150;
 
-/** Writes what is other than it was; null: not there. @param {Element} element @param {Record<string, string | null>} attributes @param {string} [text] */
+/**
+ * Writes what is other than it was; null: not there.
+ * @param {Element} element @param {Record<string, string | null>} attributes @param {string} [text]
+ */
 function put(element, attributes, text) {
   for (const [name, value] of Object.entries(attributes)) {
     if (value === null)

@@ -1,4 +1,5 @@
-// The strip above the timeline: how busy the GPUs were (or, without any, the processes) over the whole recording, where one looks, and where findings are.
+// The strip above the timeline: how busy the GPUs were (or, without any, the processes) over the whole recording, where one looks, and
+// where findings are.
 import { levelFor, tileSpan } from "./tiles.js";
 
 /** @typedef {import("../main.js").App} App */

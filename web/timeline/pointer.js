@@ -2,7 +2,10 @@
 
 /** @typedef {import("../main.js").App} App */
 /** @typedef {import("./timeline.js").Timeline} Timeline */
-/** @typedef {{ kind: "pan" | "span" | "align", x: number, y: number, from: number, to: number, top: number, report: number, offset: number, moved: boolean }} Drag */
+/**
+ * @typedef {{ kind: "pan" | "span" | "align", x: number, y: number, from: number, to: number, top: number, report: number, offset: number,
+ *   moved: boolean }} Drag
+ */
 
 const CLICK_PIXELS = 3;
 /** What a wheel's line and page are in pixels. */

@@ -184,7 +184,10 @@ export class Rows {
     }
   }
 
-  /** Plots of one family (the same unit, the same first word: DRAM read and write) are one row, which opens into them. @param {number} report */
+  /**
+   * Plots of one family (the same unit, the same first word: DRAM read and write) are one row, which opens into them.
+   * @param {number} report
+   */
   gatherPlots(report) {
     let number = -1000;
     for (const above of [...this.byKey.values()].filter((row) => row.report === report && row.children.some((child) => child.draw === "plot"))) {
@@ -246,7 +249,10 @@ export class Rows {
     return !this.filter || this.hasText(row) || row.children.some((child) => this.matches(child));
   }
 
-  /** @param {Row[]} rows @param {number} depth @param {boolean} within a row that has the text of the filter: all below it is shown as it was */
+  /**
+   * @param {Row[]} rows @param {number} depth
+   * @param {boolean} within a row that has the text of the filter: all below it is shown as it was
+   */
   place(rows, depth, within) {
     for (const row of rows) {
       if (!within && !this.matches(row))

@@ -3,7 +3,10 @@
 import { laneHeight } from "./rows.js";
 import { TILE_BUCKETS, levelFor, tileSpan } from "./tiles.js";
 
-/** Where there is room a pixel of a lane is a bar of so many cells, as many of which are filled as was busy: full colours stand out from the ground, and heights can be told apart. */
+/**
+ * Where there is room a pixel of a lane is a bar of so many cells, as many of which are filled as was busy: full colours stand out from the
+ * ground, and heights can be told apart.
+ */
 const CELLS = 8;
 /** The part of the bar, or of the shade, that even the shortest event has. */
 const LEAST = 1 / CELLS;
@@ -66,7 +69,10 @@ function fillBuckets(scene, row, tile, lane) {
     add(lane.bucket[i], points ? pointShade(lane.events?.[i] ?? 1) : lane.busy[i] / 255, paint.of(scene.mode, lane.kind[i], lane.bucketName?.[i] ?? 0, row.id));
 }
 
-/** Red, green, blue and cover (0 to 255) of each bucket. @param {Scene} scene @param {Row} row @param {Tile} tile @param {Lane} lane @returns {Uint8Array | null} */
+/**
+ * Red, green, blue and cover (0 to 255) of each bucket.
+ * @param {Scene} scene @param {Row} row @param {Tile} tile @param {Lane} lane @returns {Uint8Array | null}
+ */
 export function lanePixels(scene, row, tile, lane) {
   if (!lane.start.length && !lane.bucket.length)
     return null;
@@ -217,7 +223,10 @@ function cellsOf(row) {
   return row.draw === "group" || (row.draw === "slices" && laneHeight(row) >= 2 * CELLS) ? CELLS : 1;
 }
 
-/** The row's picture, made anew only where something has changed. @param {Scene} scene @param {Row} row @param {number} lanes @returns {Strip | null} */
+/**
+ * The row's picture, made anew only where something has changed.
+ * @param {Scene} scene @param {Row} row @param {number} lanes @returns {Strip | null}
+ */
 export function stripOf(scene, row, lanes) {
   const loaded = scene.report(row.report);
   const level = levelFor(scene.pixel);

@@ -136,7 +136,9 @@ const keyOf = (row, level, index) => `${row}/${level}/${index}`;
 
 /** The tiles of one report. */
 export class Tiles {
-  /** @param {number} report @param {(row: number) => boolean} isPlot @param {() => void} arrived @param {(error: unknown) => void} failed */
+  /**
+   * @param {number} report @param {(row: number) => boolean} isPlot @param {() => void} arrived @param {(error: unknown) => void} failed
+   */
   constructor(report, isPlot, arrived, failed) {
     this.report = report;
     this.isPlot = isPlot;
