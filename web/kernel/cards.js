@@ -4,7 +4,8 @@ import { lightHtml } from "./light.js";
 import { memoryHtml } from "./memory.js";
 import { occupancyHtml } from "./occupancy.js";
 import {
-  absent, attributesHtml, barsHtml, blocksOf, changeText, escape, factsHtml, find, note, numberOf, percent, rowsOf, tableHtml,
+  absent, attributesHtml, barsHtml, blocksOf, changeText, choiceHtml, escape, factsHtml, find, note, numberOf, percent, rowsOf, tableHtml,
+  unitHtml,
 } from "./parts.js";
 import { rooflineHtml } from "./roofline.js";
 import { isKernel } from "./summary.js";
@@ -62,9 +63,6 @@ function plain(from) {
     return block.kind === "timeline" ? timelinesHtml([block]) : block.kind === "roofline" ? rooflineHtml([block], "", {}) : "";
   }).join("");
 }
-
-/** @param {string} text */
-const unitHtml = (text) => `<span class="unit">${escape(text)}</span>`;
 
 /** @param {Kernel["ranges"][0]} range */
 function rangeLineHtml({ name, domain, level }) {
@@ -149,7 +147,7 @@ function pipes(shown) {
     const order = [...block.rows].sort((a, b) => numberOf(b.value) - numberOf(a.value));
     return `<div><h4>${escape(block.title)}</h4>${barsHtml(order.map((cell) => ({ label: cell.label, cell })))}</div>`;
   });
-  const choice = `<label class="choice">of <select data-choice="pipes" aria-label="Which cycles">${options}</select></label>`;
+  const choice = choiceHtml("of", "pipes", "Which cycles", options);
   return `${factsHtml(rowsOf(from))}${choice}<div class="pair">${charts.join("")}</div>`;
 }
 

@@ -79,8 +79,12 @@
  *   dram_frequency: number | null }} Gpu
  */
 /** @typedef {{ total: number, imported: boolean, gpus: Gpu[], ways: string[], kernels: Launch[] }} List */
-/** @typedef {{ name: string, grid?: number[], block?: number[], device?: number, launches: number, time: number | null, time_before?: number | null, least: number | null, median: number | null, most: number | null, spread: number | null, improvement: number | null,
- *   compute: number | null, memory: number | null, instructions: number | null, dram_read: number | null, dram_write: number | null, places: number[] }} Group launches summed up */
+/**
+ * @typedef {{ name: string, grid?: number[], block?: number[], device?: number, launches: number, time: number | null,
+ *   time_before?: number | null, least: number | null, median: number | null, most: number | null, spread: number | null,
+ *   improvement: number | null, compute: number | null, memory: number | null, instructions: number | null, dram_read: number | null,
+ *   dram_write: number | null, places: number[] }} Group launches summed up
+ */
 /**
  * @typedef {{ metric: string, unit: string, launches: number, value: number, least: number, median: number | null, most: number,
  *   mean: number, deviation: number, percent: number | null, before?: number | null }} Spread of a metric over launches alike; before: the
