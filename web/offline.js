@@ -76,7 +76,8 @@ async function decode(text) {
 /** @param {HTMLElement} element @returns {Promise<Source>} */
 async function takeSource(element) {
   const { name, note, from, to } = element.dataset;
-  return { name: name || "", data: await decode(element.textContent || ""), note, span: from && to ? [Number(from), Number(to)] : undefined };
+  const data = await decode(element.textContent || "");
+  return { name: name || "", data, note, span: from && to ? [Number(from), Number(to)] : undefined };
 }
 
 /** A request with its parameters in order of their names. @param {string} uri */
