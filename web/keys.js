@@ -11,7 +11,8 @@ export const KEYS = [
   ["Home End", "go to the beginning, the end"], ["/", "search"],
   ["n N", "next, previous match"], ["] [", "next, previous event of this name"], ["enter", "follow the arrow"], ["p", "pin the row"],
   ["alt + ↑ ↓", "move the row among its like"], ["+ -", "open, close all rows"],
-  ["c", "colour by kind, name, row"], ["alt + drag", "move one report against the others"], ["browser back", "undo a jump"], ["esc", "clear"], ["?", "this"],
+  ["c", "colour by kind, name, row"],
+  ["alt + drag", "move one report against the others"], ["browser back", "undo a jump"], ["esc", "clear"], ["?", "this"],
 ];
 
 const STEP = 0.15;
@@ -36,7 +37,8 @@ function actionsOf(app) {
     Home: () => view.show(view.first, view.first + view.to - view.from, true),
     End: () => view.show(view.last - (view.to - view.from), view.last, true),
     n: () => app.search.step(1), N: () => app.search.step(-1), "]": () => app.sibling(1), "[": () => app.sibling(-1),
-    Enter: () => app.followArrow(), p: () => app.pinChosen(), c: () => app.setColour(MODES[(MODES.indexOf(app.colourMode) + 1) % MODES.length]),
+    Enter: () => app.followArrow(), p: () => app.pinChosen(),
+    c: () => app.setColour(MODES[(MODES.indexOf(app.colourMode) + 1) % MODES.length]),
     "+": () => openAll(true), "-": () => openAll(false), "?": () => app.theme.showKeys(),
     Escape: () => app.clear(),
   };

@@ -28,5 +28,6 @@ export function missingHtml(loaded, rows) {
   const missing = missingSources(loaded, rows);
   if (!missing.length)
     return "";
-  return `<h3>Not in this recording</h3><ul class="missing">${missing.map(([what, how]) => `<li>${format.escapeHtml(what)}: <span class="faint">${format.escapeHtml(how)}</span></li>`).join("")}</ul>`;
+  const items = missing.map(([what, how]) => `<li>${format.escapeHtml(what)}: <span class="faint">${format.escapeHtml(how)}</span></li>`);
+  return `<h3>Not in this recording</h3><ul class="missing">${items.join("")}</ul>`;
 }
