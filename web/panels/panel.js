@@ -23,6 +23,17 @@ export function empty(text) {
   return `<p class="empty">${format.escapeHtml(text)}</p>`;
 }
 
+/** Headings of a table, those of numbers with true. @param {Array<[string, boolean?]>} heads */
+export function headsHtml(heads) {
+  const cells = heads.map(([text, isNumber]) => `<th${isNumber ? ` class="number"` : ""}>${text}</th>`);
+  return `<thead><tr>${cells.join("")}</tr></thead>`;
+}
+
+/** Whose it is, where there are several. @param {App} app @param {import("../main.js").Loaded} loaded */
+export function headOf(app, loaded) {
+  return app.loaded.length > 1 ? `<h3>${format.escapeHtml(loaded.facts.name)}</h3>` : "";
+}
+
 /** Rows as tab-separated text, for spreadsheets. @param {string[]} columns @param {any[][]} rows */
 export function tsv(columns, rows) {
   const clean = (/** @type {any} */ cell) => String(cell ?? "").replace(/[\t\n]/g, " ");
@@ -38,7 +49,7 @@ export async function ofEachReport(app, path, draw) {
   for (const loaded of app.loaded) {
     const answer = await app.attempt(() => json(path, { report: loaded.number }));
     if (answer)
-      parts.push((app.loaded.length > 1 ? `<h3>${format.escapeHtml(loaded.facts.name)}</h3>` : "") + draw(answer, loaded) +
+      parts.push(headOf(app, loaded) + draw(answer, loaded) +
         (answer.left_out ? `<p class="faint">There are ${format.count(answer.left_out)} more, which sonde sql shows.</p>` : ""));
   }
   return parts.join("");
