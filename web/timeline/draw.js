@@ -172,9 +172,10 @@ function drawPicture(scene, row, y, lanes, height) {
   const { context } = scene;
   const source = Math.round(scene.from / scene.pixel) - strip.first;
   const pixels = Math.ceil(scene.width * scene.ratio);
+  const { canvas, cells } = strip;
   context.imageSmoothingEnabled = false;
   for (let lane = lanes - 1; lane >= 0; lane--)
-    context.drawImage(strip.canvas, source, lane * strip.cells, pixels, strip.cells, 0, top + laneTop(row, lane), pixels / scene.ratio, height);
+    context.drawImage(canvas, source, lane * cells, pixels, cells, 0, top + laneTop(row, lane), pixels / scene.ratio, height);
 }
 
 /**

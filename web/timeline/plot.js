@@ -42,7 +42,9 @@ export function valuesBetween(scene, row, from, to) {
     for (let i = 0; i < lane.bucket.length; i++) {
       const time = tile.index * tileSpan(tile.level) + lane.bucket[i] * bucket;
       if (time >= index * span && time < (index + 1) * span && (!values.length || time > values[values.length - 1].time))
-        values.push({ time, end: time + bucket, least: lane.least[i], most: lane.most[i], mean: lane.mean[i], carried: lane.busy[i] === 1 });
+        values.push({
+          time, end: time + bucket, least: lane.least[i], most: lane.most[i], mean: lane.mean[i], carried: lane.busy[i] === 1,
+        });
     }
   }
   return values;
@@ -65,7 +67,8 @@ const SERIES = ["plotLine", "seriesB", "seriesC", "seriesD", "seriesE"];
 /** @param {Scene} scene @param {Row} row @param {number} y @param {number} height */
 export function drawPlot(scene, row, y, height) {
   const [low, high] = axisEnds(row.least ?? 0, row.most ?? 1);
-  const up = (/** @type {number} */ value) => y + height - ROOM - (height - 2 * ROOM) * Math.max(0, Math.min(1, (value - low) / (high - low)));
+  const part = (/** @type {number} */ value) => Math.max(0, Math.min(1, (value - low) / (high - low)));
+  const up = (/** @type {number} */ value) => y + height - ROOM - (height - 2 * ROOM) * part(value);
   drawGrid(scene, y, height);
   (row.series || [row]).forEach((series, i) => drawSeries(scene, series, up, up(low), scene.ink[SERIES[i]], !row.series));
   drawAxis(scene, row, low, high, y, height);
@@ -85,7 +88,8 @@ function drawSeries(scene, row, up, ground, ink, alone) {
   const xs = values.map((value) => (value.time + offset - scene.from) / scene.perPixel);
   if (!values.length)
     return;
-  const right = (/** @type {number} */ i) => (i + 1 < xs.length ? xs[i + 1] : Math.max(xs[i] + 1, (values[i].end + offset - scene.from) / scene.perPixel));
+  const endOf = (/** @type {number} */ i) => Math.max(xs[i] + 1, (values[i].end + offset - scene.from) / scene.perPixel);
+  const right = (/** @type {number} */ i) => (i + 1 < xs.length ? xs[i + 1] : endOf(i));
   if (alone) {
     context.beginPath();
     context.moveTo(xs[0], ground);
@@ -160,7 +164,8 @@ function drawGrid(scene, y, height) {
  */
 function drawAxis(scene, row, low, high, y, height) {
   const { context } = scene;
-  const texts = /** @type {Array<[string, number]>} */ ([[format.amount(high, row.unit), y + 13], [format.amount(low, row.unit), y + height - 5]]);
+  /** @type {Array<[string, number]>} */
+  const texts = [[format.amount(high, row.unit), y + 13], [format.amount(low, row.unit), y + height - 5]];
   for (const [text, at] of texts) {
     const wide = context.measureText(text).width;
     context.fillStyle = scene.ink.plate;

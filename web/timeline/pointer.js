@@ -35,7 +35,8 @@ class Pointer {
     }
     canvas.addEventListener("dblclick", (event) => this.enter(event));
     ruler.addEventListener("dblclick", () => app.zoomToSpan());
-    /** @type {HTMLElement} */ (document.getElementById("timeline")).addEventListener("wheel", (event) => this.wheel(event), { passive: false });
+    const section = /** @type {HTMLElement} */ (document.getElementById("timeline"));
+    section.addEventListener("wheel", (event) => this.wheel(event), { passive: false });
   }
 
   /** @param {PointerEvent} event */
@@ -68,7 +69,8 @@ class Pointer {
     const row = timeline.rowAt(event.clientY - timeline.canvas.getBoundingClientRect().top);
     const report = app.loaded[row?.report ?? 0];
     this.drag = {
-      kind: kind || (event.shiftKey ? "span" : event.altKey && app.loaded.length > 1 ? "align" : "pan"), x: event.clientX, y: event.clientY, from, to,
+      kind: kind || (event.shiftKey ? "span" : event.altKey && app.loaded.length > 1 ? "align" : "pan"),
+      x: event.clientX, y: event.clientY, from, to,
       top: timeline.scroll.scrollTop, report: report.number, offset: report.offset, moved: false,
     };
     timeline.tooltip.hide();
