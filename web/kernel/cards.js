@@ -209,11 +209,6 @@ function otherMeanHtml(kind, mean, most, of) {
  * From the least to the most of the parts of a chip, with the mean.
  * @param {Cell | null} least @param {Cell | null} mean @param {Cell | null} most @param {number} end
  */
-
-/**
- * From the least to the most of the parts of a chip, with the mean.
- * @param {Cell | null} least @param {Cell | null} mean @param {Cell | null} most @param {number} end
- */
 function rangeHtml(least, mean, most, end) {
   const [a, m, b] = [least, mean, most].map((cell) => numberOf(cell?.value));
   if (![a, m, b].every(Number.isFinite) || !end)
