@@ -439,3 +439,8 @@ test("a command as a shell takes it", () => {
   assert.equal(format.commandLine("python train.py"), "python train.py");
   assert.equal(format.commandLine(null), "");
 });
+
+test("attributes of a tag stand in their order, with nothing in them that ends them; those without a value are left out", () => {
+  const html = format.attributesHtml({ class: "a b", title: `"<x>" & 'y'`, "data-count": 0, style: undefined, value: "" });
+  assert.equal(html, `class="a b" title="&#34;&#60;x&#62;&#34; &#38; &#39;y&#39;" data-count="0" value=""`);
+});
