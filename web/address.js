@@ -87,8 +87,10 @@ export function stateOf(app) {
     window: [app.view.from, app.view.to], span: app.view.span ?? undefined, picked: app.view.picked ?? undefined,
     opened: changed.filter(([, row]) => row.open).map(([key]) => key), closed: changed.filter(([, row]) => !row.open).map(([key]) => key),
     pinned: rows.filter(([, row]) => row.pinned).map(([key]) => key), colour: app.colourMode === "class" ? undefined : app.colourMode,
-    panel: app.bottom.current === "events" ? undefined : app.bottom.current, search: app.search.text || undefined, filter: app.rows.filter || undefined,
-    view: app.kernels.has ? "timeline" : undefined, align: app.alignment.way === "start" ? undefined : app.alignment.way, offsets: app.loaded.map((report) => report.offset),
+    panel: app.bottom.current === "events" ? undefined : app.bottom.current,
+    search: app.search.text || undefined, filter: app.rows.filter || undefined,
+    view: app.kernels.has ? "timeline" : undefined,
+    align: app.alignment.way === "start" ? undefined : app.alignment.way, offsets: app.loaded.map((report) => report.offset),
   };
 }
 

@@ -26,7 +26,8 @@ export class Bottom {
       session: ["Session", new SessionPanel(app, this.place)],
     };
     this.current = "";
-    this.tabs.innerHTML = Object.entries(this.panels).map(([key, [title]]) => `<button role="tab" data-tab="${key}">${title}</button>`).join("");
+    const tabHtml = (/** @type {string} */ key, /** @type {string} */ title) => `<button role="tab" data-tab="${key}">${title}</button>`;
+    this.tabs.innerHTML = Object.entries(this.panels).map(([key, [title]]) => tabHtml(key, title)).join("");
     this.tabs.addEventListener("click", (event) => {
       const key = /** @type {HTMLElement} */ (event.target).dataset.tab;
       if (key)

@@ -13,10 +13,12 @@ export function unitOf(ns) {
   return [String(found[0]), Number(found[1])];
 }
 
+/** @param {Intl.NumberFormatOptions} options */
+const numberFormat = (options) => new Intl.NumberFormat("en-US", options);
 /** Made once: making one takes longer than using it a hundred times. */
-const FORMATS = Array.from({ length: 10 }, (_, digits) => new Intl.NumberFormat("en-US", { minimumFractionDigits: digits, maximumFractionDigits: digits }));
-const SIGNIFICANT = Array.from({ length: 7 }, (_, digits) => new Intl.NumberFormat("en-US", { maximumSignificantDigits: digits + 1 }));
-const LOOSE = new Intl.NumberFormat("en-US", { maximumFractionDigits: 6 });
+const FORMATS = Array.from({ length: 10 }, (_, digits) => numberFormat({ minimumFractionDigits: digits, maximumFractionDigits: digits }));
+const SIGNIFICANT = Array.from({ length: 7 }, (_, digits) => numberFormat({ maximumSignificantDigits: digits + 1 }));
+const LOOSE = numberFormat({ maximumFractionDigits: 6 });
 
 /** @param {number} value @param {number} digits */
 function plain(value, digits) {
@@ -110,6 +112,12 @@ export function bytes(bytes) {
 /** @param {string} text @returns {string} */
 export function escapeHtml(text) {
   return text.replace(/[&<>"']/g, (c) => `&#${c.charCodeAt(0)};`);
+}
+
+/** Attributes of a tag in their order; those without a value are left out. @param {Record<string, string | number | undefined>} named */
+export function attributesHtml(named) {
+  const given = Object.entries(named).filter(([, value]) => value !== undefined);
+  return given.map(([name, value]) => `${name}="${escapeHtml(String(value))}"`).join(" ");
 }
 
 /** The value of an argument, by what it is called. @param {string} key @param {any} value @returns {string} */

@@ -4,10 +4,14 @@
 
 /** @type {Array<[string, string]>} what the help shows */
 export const KEYS = [
-  ["w s", "zoom in, out at the pointer"], ["a d, ← →", "move left, right"], ["↑ ↓", "scroll the rows"], ["ctrl + wheel, pinch", "zoom at the pointer"], ["wheel on the ruler", "zoom"],
-  ["drag, two fingers", "move"], ["shift + drag", "measure a span"], ["double click, f", "fit what is picked, or the span"], ["z", "zoom to the span"], ["0", "show everything"],
-  ["Home End", "go to the beginning, the end"], ["/", "search"], ["n N", "next, previous match"], ["] [", "next, previous event of this name"],
-  ["enter", "follow the arrow"], ["p", "pin the row"], ["alt + ↑ ↓", "move the row among its like"], ["+ -", "open, close all rows"], ["c", "colour by kind, name, row"],
+  ["w s", "zoom in, out at the pointer"], ["a d, ← →", "move left, right"], ["↑ ↓", "scroll the rows"],
+  ["ctrl + wheel, pinch", "zoom at the pointer"], ["wheel on the ruler", "zoom"],
+  ["drag, two fingers", "move"], ["shift + drag", "measure a span"],
+  ["double click, f", "fit what is picked, or the span"], ["z", "zoom to the span"], ["0", "show everything"],
+  ["Home End", "go to the beginning, the end"], ["/", "search"],
+  ["n N", "next, previous match"], ["] [", "next, previous event of this name"], ["enter", "follow the arrow"], ["p", "pin the row"],
+  ["alt + ↑ ↓", "move the row among its like"], ["+ -", "open, close all rows"],
+  ["c", "colour by kind, name, row"],
   ["alt + drag", "move one report against the others"], ["browser back", "undo a jump"], ["esc", "clear"], ["?", "this"],
 ];
 
@@ -24,12 +28,18 @@ function actionsOf(app) {
     app.rowsChanged();
   };
   return {
-    w: () => view.zoom(0.7, pointer()), s: () => view.zoom(1 / 0.7, pointer()), a: () => pan(-STEP), d: () => pan(STEP), ArrowLeft: () => pan(-STEP), ArrowRight: () => pan(STEP),
-    ArrowUp: () => timeline.scroll.scrollBy(0, -60), ArrowDown: () => timeline.scroll.scrollBy(0, 60), PageUp: () => timeline.scroll.scrollBy(0, -0.9 * timeline.height),
-    PageDown: () => timeline.scroll.scrollBy(0, 0.9 * timeline.height), f: () => app.fitChosen(), z: () => app.zoomToSpan(), 0: () => app.showAll(), "/": () => app.search.focus(),
-    Home: () => view.show(view.first, view.first + view.to - view.from, true), End: () => view.show(view.last - (view.to - view.from), view.last, true),
-    n: () => app.search.step(1), N: () => app.search.step(-1), "]": () => app.sibling(1), "[": () => app.sibling(-1), Enter: () => app.followArrow(), p: () => app.pinChosen(),
-    c: () => app.setColour(MODES[(MODES.indexOf(app.colourMode) + 1) % MODES.length]), "+": () => openAll(true), "-": () => openAll(false), "?": () => app.theme.showKeys(),
+    w: () => view.zoom(0.7, pointer()), s: () => view.zoom(1 / 0.7, pointer()),
+    a: () => pan(-STEP), d: () => pan(STEP),
+    ArrowLeft: () => pan(-STEP), ArrowRight: () => pan(STEP),
+    ArrowUp: () => timeline.scroll.scrollBy(0, -60), ArrowDown: () => timeline.scroll.scrollBy(0, 60),
+    PageUp: () => timeline.scroll.scrollBy(0, -0.9 * timeline.height), PageDown: () => timeline.scroll.scrollBy(0, 0.9 * timeline.height),
+    f: () => app.fitChosen(), z: () => app.zoomToSpan(), 0: () => app.showAll(), "/": () => app.search.focus(),
+    Home: () => view.show(view.first, view.first + view.to - view.from, true),
+    End: () => view.show(view.last - (view.to - view.from), view.last, true),
+    n: () => app.search.step(1), N: () => app.search.step(-1), "]": () => app.sibling(1), "[": () => app.sibling(-1),
+    Enter: () => app.followArrow(), p: () => app.pinChosen(),
+    c: () => app.setColour(MODES[(MODES.indexOf(app.colourMode) + 1) % MODES.length]),
+    "+": () => openAll(true), "-": () => openAll(false), "?": () => app.theme.showKeys(),
     Escape: () => app.clear(),
   };
 }

@@ -40,7 +40,8 @@ export class Live {
     const { app } = this;
     const lanes = new Map([...app.rows.byKey.values()].filter((row) => row.report === loaded.number).map((row) => [row.id, row.lanes]));
     const numbers = app.rows.renew(loaded.number, list);
-    if ([...numbers].some(([before, now]) => before >= 0 && (before !== now || lanes.get(before) !== app.rows.find(loaded.number, now)?.lanes)))
+    const lanesOf = (/** @type {number} */ row) => app.rows.find(loaded.number, row)?.lanes;
+    if ([...numbers].some(([before, now]) => before >= 0 && (before !== now || lanes.get(before) !== lanesOf(now))))
       loaded.tiles.clear();
     const { picked } = app.view;
     if (picked?.report === loaded.number)

@@ -39,6 +39,9 @@ const PICTURE_FIRST = 3000;
 /** @param {string} id */
 const element = (id) => /** @type {HTMLElement} */ (document.getElementById(id));
 
+/** Whether all that was asked for of a report has come. @param {Loaded} report */
+const isComplete = ({ tiles, names }) => tiles.settled && !names.timer && !names.wanted.size;
+
 export class App {
   /** @param {any[]} reports */
   constructor(reports) {
@@ -105,7 +108,8 @@ export class App {
         this.showView(name);
     });
     this.showHead();
-    const onKernels = this.kernels.has && (!this.hasTimeline || (named ? named === "kernels" : ofKernels && !location.hash.includes("from=")));
+    const isWanted = named ? named === "kernels" : ofKernels && !location.hash.includes("from=");
+    const onKernels = this.kernels.has && (!this.hasTimeline || isWanted);
     await this.showView(onKernels ? "kernels" : "timeline");
     this.started = true;
   }
@@ -169,14 +173,15 @@ export class App {
   /** Panels ask for much: they come after what is seen first. */
   async firstPicture() {
     const end = performance.now() + PICTURE_FIRST;
-    while (performance.now() < end && this.loaded.some((report) => !report.tiles.settled || report.names.timer || report.names.wanted.size))
+    while (performance.now() < end && !this.loaded.every(isComplete))
       await new Promise((resolve) => { window.setTimeout(resolve, 10); });
     performance.mark("first-picture");
   }
 
   /** Where the common axis begins and ends. */
   findEnds() {
-    const firsts = this.loaded.map((report) => report.offset + (report.first > LATE * report.length ? report.first - 0.01 * (report.length - report.first) : 0));
+    const skipped = (/** @type {Loaded} */ { first, length }) => (first > LATE * length ? first - 0.01 * (length - first) : 0);
+    const firsts = this.loaded.map((report) => report.offset + skipped(report));
     const last = Math.max(...this.loaded.map((report) => report.length + report.offset), Math.min(...firsts) + 1000);
     this.view.stretch(Math.min(...firsts), last);
   }
@@ -188,17 +193,27 @@ export class App {
     this.bottom.spanChosen();
   }
 
-  showHead() {
+  /** What the reports hold, in a few words. @returns {string[]} */
+  summary() {
     const facts = this.loaded.map((report) => report.facts);
     const sum = (/** @type {string} */ key) => facts.reduce((all, report) => all + (report[key] || 0), 0);
     const gpus = facts.flatMap((report) => report.gpus || []).map((gpu) => gpu.name);
-    const counted = [...new Set(gpus)].map((name) => [name, gpus.filter((other) => other === name).length]).map(([name, n]) => (n === 1 ? name : `${n} x ${name}`));
+    const countOf = (/** @type {string} */ name) => gpus.filter((other) => other === name).length;
+    const counted = [...new Set(gpus)].map((name) => (countOf(name) === 1 ? name : `${countOf(name)} x ${name}`));
+    if (sum("events") === 0 && sum("kernels") > 0)
+      return [...counted, format.some(sum("kernels"), "kernels")];
+    const length = format.duration(Math.max(...facts.map((report) => report.length)));
+    return [length, ...counted, ...["processes", "threads", "events"].map((what) => format.some(sum(what), what))];
+  }
+
+  showHead() {
+    const facts = this.loaded.map((report) => report.facts);
     const title = facts.map((report) => report.name).join(" + ");
     element("title").textContent = title;
-    element("title").title = facts.map((report) => [report.path, format.commandLine(report.command)].filter(Boolean).join("\n")).join("\n\n");
+    const placeOf = (/** @type {any} */ report) => [report.path, format.commandLine(report.command)].filter(Boolean).join("\n");
+    element("title").title = facts.map(placeOf).join("\n\n");
     document.title = `${title} - Sonde`;
-    const hasEvents = sum("events") > 0 || sum("kernels") === 0;
-    const said = !hasEvents ? [...counted, format.some(sum("kernels"), "kernels")] : [format.duration(Math.max(...facts.map((report) => report.length))), ...counted, ...["processes", "threads", "events"].map((what) => format.some(sum(what), what))];
+    const said = this.summary();
     element("facts").textContent = said.join("  |  ");
     element("facts").title = said.join("\n");
   }
@@ -447,7 +462,9 @@ export class App {
   get settled() {
     if (document.body.dataset.view === "kernels")
       return this.started && this.kernels.settled && asking() === 0;
-    return this.started && !this.timeline.frame && !this.timeline.tooltip.timer && !this.search.timer && !this.timeline.labels.timer && !this.side.timer && !this.live.waiting && asking() === 0 && this.loaded.every((report) => report.tiles.settled && !report.names.timer && !report.names.wanted.size);
+    const { timeline, search, side, live } = this;
+    const isWaiting = timeline.tooltip.timer || search.timer || timeline.labels.timer || side.timer || live.waiting || asking() > 0;
+    return this.started && !timeline.frame && !isWaiting && this.loaded.every(isComplete);
   }
 
   /** Resolves when nothing is on its way any more and all of it is drawn. @returns {Promise<void>} */

@@ -18,9 +18,13 @@ function without(text, open, close) {
   return kept;
 }
 
-/** A name's last part, behind the last :: that stands at its outermost level. Brackets of operators are no brackets: such names stay. @param {string} name */
+/**
+ * A name's last part, behind the last :: that stands at its outermost level. Brackets of operators are no brackets: such names stay.
+ * @param {string} name
+ */
 function bareName(name) {
-  const bare = without(without(name.replace(/^void /, "").replace(/\(anonymous namespace\)::/g, "").replace(/operator\(\)/g, ""), "<", ">"), "(", ")").trim();
+  const plain = name.replace(/^void /, "").replace(/\(anonymous namespace\)::/g, "").replace(/operator\(\)/g, "");
+  const bare = without(without(plain, "<", ">"), "(", ")").trim();
   if (/operator/.test(bare))
     return name;
   const last = bare.slice(bare.lastIndexOf("::") + 2 || 0).replace(/^:+/, "");
@@ -51,5 +55,6 @@ export function nameIn(kind, name) {
 
 /** Whether a column of a report of statistics has functions in it. @param {string} report @param {string} column */
 export function hasFunctions(report, column) {
-  return /^(kernel|kernel name|function|symbol)$/i.test(column) || (/^(name|operation)$/i.test(column) && /^(cuda_gpu_|cuda_api_gpu_|kernel_metric_)/.test(report));
+  return /^(kernel|kernel name|function|symbol)$/i.test(column) ||
+    (/^(name|operation)$/i.test(column) && /^(cuda_gpu_|cuda_api_gpu_|kernel_metric_)/.test(report));
 }

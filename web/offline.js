@@ -76,7 +76,8 @@ async function decode(text) {
 /** @param {HTMLElement} element @returns {Promise<Source>} */
 async function takeSource(element) {
   const { name, note, from, to } = element.dataset;
-  return { name: name || "", data: await decode(element.textContent || ""), note, span: from && to ? [Number(from), Number(to)] : undefined };
+  const data = await decode(element.textContent || "");
+  return { name: name || "", data, note, span: from && to ? [Number(from), Number(to)] : undefined };
 }
 
 /** A request with its parameters in order of their names. @param {string} uri */
@@ -107,7 +108,10 @@ class Offline {
     this.sources = [];
     /** @type {Clerk[]} */
     this.clerks = [];
-    /** Paths of requests that may take long, as the engine knows them: they have a worker of their own, so that tiles do not wait. @type {string[]} */
+    /**
+     * Paths of requests that may take long, as the engine knows them: they have a worker of their own, so that tiles do not wait.
+     * @type {string[]}
+     */
     this.slow = [];
     this.life = new AbortController();
     /** What the page is before anything is shown. @type {Node | null} */

@@ -1,8 +1,12 @@
 // A worker without a server: runs the engine (src/view/offline), compiled from the server's own sources, on reports in memory.
 // Not a module: its text is made into a worker by offline.js, in a page that may have no address.
 
-/** @typedef {{ memory: WebAssembly.Memory, _initialize(): void, engine_room(size: number): number, engine_open(name: number, data: number, size: number): number, engine_take_text(name: number, data: number, size: number): number, engine_take_made(tracks: number, tracksSize: number, data: number, size: number): number,
- *   engine_ask(uri: number): number, engine_list_slow(): number, engine_body(): number, engine_body_size(): number, engine_type(): number }} Exports */
+/**
+ * @typedef {{ memory: WebAssembly.Memory, _initialize(): void, engine_room(size: number): number,
+ *   engine_open(name: number, data: number, size: number): number, engine_take_text(name: number, data: number, size: number): number,
+ *   engine_take_made(tracks: number, tracksSize: number, data: number, size: number): number, engine_ask(uri: number): number,
+ *   engine_list_slow(): number, engine_body(): number, engine_body_size(): number, engine_type(): number }} Exports
+ */
 /** @typedef {{ name: string, data: Blob, made?: { report: Blob, tracks: Blob } }} Source */
 /** @typedef {{ name: string, data: Blob }} OwnText sections and rules of the user's own */
 

@@ -109,11 +109,17 @@ export class Search {
         row.found += count;
   }
 
+  /** Which of the matches one is at, and how many there are. */
+  foundText() {
+    const total = format.count(this.total);
+    return this.at >= 0 && !this.partial ? `${format.count(this.at + 1)} of ${total}` : total;
+  }
+
   tell() {
     const more = this.total > this.matches.length ? `, the first ${format.count(this.matches.length)} can be stepped through` : "";
     this.field.title = this.text ? `${format.some(this.total, "events")}${more}` : "";
     this.field.classList.toggle("nothing", Boolean(this.text) && this.total === 0);
-    this.said.textContent = !this.text ? "" : this.at >= 0 && !this.partial ? `${format.count(this.at + 1)} of ${format.count(this.total)}` : format.count(this.total);
+    this.said.textContent = this.text ? this.foundText() : "";
     this.app.timeline.redraw();
     this.app.side.showSearch();
   }
@@ -124,7 +130,8 @@ export class Search {
     /** @type {Match[]} */
     const matches = [];
     for (const loaded of this.app.loaded) {
-      const answer = await this.app.attempt(() => json("/api/find", { report: loaded.number, text, limit: MOST, from: Math.max(0, Math.round(time - loaded.offset)) }));
+      const from = Math.max(0, Math.round(time - loaded.offset));
+      const answer = await this.app.attempt(() => json("/api/find", { report: loaded.number, text, limit: MOST, from }));
       if (!answer || this.text !== text)
         return;
       matches.push(...answer.events.map((/** @type {Match} */ m) => ({ ...m, report: loaded.number })));

@@ -6,8 +6,10 @@ import { KEYS } from "./keys.js";
 /** @typedef {import("./main.js").App} App */
 
 /** Colours of the style sheet that are drawn with. */
-const INKS = ["text", "faint", "strong", "line", "row", "groupRow", "span", "spanLine", "shade", "busy", "arrow", "like", "trouble", "plotArea", "plotBand", "plotLine", "grid", "plate",
-  "plateStrong", "mark", "finding", "seriesB", "seriesC", "seriesD", "seriesE"];
+const INKS = [
+  "text", "faint", "strong", "line", "row", "groupRow", "span", "spanLine", "shade", "busy", "arrow", "like", "trouble", "plotArea",
+  "plotBand", "plotLine", "grid", "plate", "plateStrong", "mark", "finding", "seriesB", "seriesC", "seriesD", "seriesE",
+];
 const STEP = 24;
 
 /** @param {string} id */
@@ -45,7 +47,8 @@ export class Theme {
   listenToGrip(id, property, direction) {
     const grip = element(id);
     const whole = () => (direction === "x" ? window.innerWidth : window.innerHeight);
-    const set = (/** @type {number} */ size) => document.documentElement.style.setProperty(property, `${Math.max(40, Math.min(size, 0.75 * whole()))}px`);
+    const within = (/** @type {number} */ size) => Math.max(40, Math.min(size, 0.75 * whole()));
+    const set = (/** @type {number} */ size) => document.documentElement.style.setProperty(property, `${within(size)}px`);
     const now = () => element(direction === "x" ? "side" : "bottom").getBoundingClientRect()[direction === "x" ? "width" : "height"];
     grip.addEventListener("pointerdown", (event) => {
       grip.setPointerCapture(event.pointerId);
@@ -66,8 +69,10 @@ export class Theme {
   showKeys() {
     const dialog = /** @type {HTMLDialogElement} */ (element("keys"));
     const keys = document.body.dataset.view === "kernels" ? KERNEL_KEYS : KEYS;
-    dialog.innerHTML = `<h2>Keys</h2><table>${keys.map(([key, what]) => `<tr><td><kbd>${format.escapeHtml(key)}</kbd></td><td>${what}</td></tr>`).join("")}</table>` +
-      `<form method="dialog"><button>Close</button></form>`;
+    const lineHtml = (/** @type {string} */ key, /** @type {string} */ what) =>
+      `<tr><td><kbd>${format.escapeHtml(key)}</kbd></td><td>${what}</td></tr>`;
+    const lines = keys.map(([key, what]) => lineHtml(key, what)).join("");
+    dialog.innerHTML = `<h2>Keys</h2><table>${lines}</table><form method="dialog"><button>Close</button></form>`;
     if (!dialog.open)
       dialog.showModal();
   }

@@ -10,16 +10,20 @@ const WebSocket = createRequire(import.meta.url)("ws");
 
 /** Nothing asks the network by itself, and the clipboard may be read. */
 const PREFERENCES = {
-  "app.update.enabled": false, "browser.shell.checkDefaultBrowser": false, "datareporting.policy.dataSubmissionEnabled": false, "toolkit.telemetry.enabled": false,
-  "browser.startup.homepage_override.mstone": "ignore", "extensions.update.enabled": false, "network.captive-portal-service.enabled": false, "network.connectivity-service.enabled": false,
-  "services.settings.server": "data:,#", "browser.safebrowsing.malware.enabled": false, "browser.safebrowsing.phishing.enabled": false, "remote.active-protocols": 1,
+  "app.update.enabled": false, "browser.shell.checkDefaultBrowser": false, "datareporting.policy.dataSubmissionEnabled": false,
+    "toolkit.telemetry.enabled": false,
+  "browser.startup.homepage_override.mstone": "ignore", "extensions.update.enabled": false, "network.captive-portal-service.enabled": false,
+    "network.connectivity-service.enabled": false,
+  "services.settings.server": "data:,#", "browser.safebrowsing.malware.enabled": false, "browser.safebrowsing.phishing.enabled": false,
+    "remote.active-protocols": 1,
 };
 
 export class Firefox {
   /** @param {string} binary */
   constructor(binary) {
     this.profile = mkdtempSync(join(tmpdir(), "sonde-firefox-"));
-    writeFileSync(join(this.profile, "user.js"), Object.entries(PREFERENCES).map(([key, value]) => `user_pref(${JSON.stringify(key)}, ${JSON.stringify(value)});\n`).join(""));
+    writeFileSync(join(this.profile, "user.js"),
+      Object.entries(PREFERENCES).map(([key, value]) => `user_pref(${JSON.stringify(key)}, ${JSON.stringify(value)});\n`).join(""));
     this.child = spawn(binary, ["--headless", "--no-remote", "--profile", this.profile, "--remote-debugging-port", "0", "about:blank"],
       { stdio: ["ignore", "ignore", "pipe"], env: { ...process.env, HOME: this.profile, MOZ_CRASHREPORTER_DISABLE: "1" } });
     this.number = 0;
@@ -88,7 +92,8 @@ export class Firefox {
   /** The value of an expression, which may be a promise; it travels as JSON. @param {string} expression */
   async evaluate(expression) {
     const answer = await this.send("script.evaluate", {
-      expression: `Promise.resolve(${expression}).then((value) => JSON.stringify(value))`, target: { context: this.context }, awaitPromise: true });
+      expression: `Promise.resolve(${expression}).then((value) => JSON.stringify(value))`, target: { context: this.context },
+        awaitPromise: true });
     if (answer.type === "exception")
       throw new Error(`${expression.slice(0, 200)}: ${answer.exceptionDetails.text}`);
     return answer.result.value === undefined ? undefined : JSON.parse(answer.result.value);
@@ -111,8 +116,11 @@ export class Firefox {
 
   /** @param {number} x @param {number} y @param {boolean} [press] */
   pointer(x, y, press = false) {
-    const actions = [{ type: "pointerMove", x: Math.round(x), y: Math.round(y) }, ...(press ? [{ type: "pointerDown", button: 0 }, { type: "pointerUp", button: 0 }] : [])];
-    return this.send("input.performActions", { context: this.context, actions: [{ type: "pointer", id: "mouse", parameters: { pointerType: "mouse" }, actions }] });
+    const actions =
+      [{ type: "pointerMove", x: Math.round(x), y: Math.round(y) },
+        ...(press ? [{ type: "pointerDown", button: 0 }, { type: "pointerUp", button: 0 }] : [])];
+    return this.send("input.performActions",
+      { context: this.context, actions: [{ type: "pointer", id: "mouse", parameters: { pointerType: "mouse" }, actions }] });
   }
 
   /** @param {string} text */

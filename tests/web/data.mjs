@@ -33,13 +33,17 @@ async function gpus() {
   });
 }
 
-/** Whether the area below a plot's line, which is at half of its height, is filled at these parts of the window. @param {any} viewer @param {number} row @param {number[]} parts */
+/**
+ * Whether the area below a plot's line, which is at half of its height, is filled at these parts of the window.
+ * @param {any} viewer @param {number} row @param {number[]} parts
+ */
 function filledAt(viewer, row, parts) {
   return viewer.tell(([id, list]) => {
     const { timeline, rows } = window.sonde;
     const found = rows.find(0, id);
     const pixel = (/** @type {number} */ part, /** @type {number} */ height) => timeline.canvas.getContext("2d")
-      .getImageData(Math.round(part * timeline.canvas.width), Math.round((timeline.yOf(found) + height * found.height) * devicePixelRatio), 1, 1).data.join();
+      .getImageData(Math.round(part * timeline.canvas.width), Math.round((timeline.yOf(found) + height * found.height) * devicePixelRatio),
+        1, 1).data.join();
     return list.map((/** @type {number} */ part) => pixel(part, 0.25) !== pixel(part, 0.75));
   }, [row, parts]);
 }
@@ -51,7 +55,8 @@ async function counters() {
     const { id } = rows.find((/** @type {any} */ row) => row.draw === "plot");
     await viewer.bring(id);
     for (const [from, to, wanted] of [
-      [42e6, 44e6, true], [45e6, 45e6 + 200, true], [49.9e6, 50.1e6, true], [48e6, 63e6, true], [80.5e6, 89.9e6, true], [92e6, 95e6, false], [1e6, 9e6, false]]) {
+      [42e6, 44e6, true], [45e6, 45e6 + 200, true], [49.9e6, 50.1e6, true], [48e6, 63e6, true], [80.5e6, 89.9e6, true], [92e6, 95e6, false],
+        [1e6, 9e6, false]]) {
       await viewer.show(from, to);
       check(`counters: ${from / 1e6} to ${to / 1e6} ms`, await filledAt(viewer, id, [0.02, 0.3, 0.5, 0.7, 0.98]), Array(5).fill(wanted));
     }
@@ -88,7 +93,9 @@ async function streams() {
 
 /** Beside a row's name: its share and what that is of. @param {any} viewer @param {number} row */
 async function shareShown(viewer, row) {
-  const label = `#labels [data-key="${await viewer.tell((/** @type {number} */ id) => [...window.sonde.rows.byKey.entries()].find(([, each]) => each.id === id)[0], row)}"]`;
+  const key = await viewer.tell((/** @type {number} */ id) =>
+    [...window.sonde.rows.byKey.entries()].find(([, each]) => each.id === id)[0], row);
+  const label = `#labels [data-key="${key}"]`;
   return [Number.parseFloat(await viewer.text(`${label} .sum`)), (await viewer.page.getAttribute(label, "title")).replaceAll("\n", " ")];
 }
 
@@ -98,14 +105,17 @@ async function shares() {
     const { rows } = await viewer.ask("/api/rows?report=0");
     const { id } = rows.find((/** @type {any} */ row) => row.kind === "nvtx");
     await viewer.bring(id);
-    for (const [from, to, want, of] of [[5e9, 6e9, 60, "999.8"], [5e9, 5.5e9, 40, "500"], [5.5e9, 5.9e9, 80, "400"], [5.6e9, 5.600008e9, 100, "8.00"]]) {
+    for (const [from, to, want, of] of [[5e9, 6e9, 60, "999.8"], [5e9, 5.5e9, 40, "500"], [5.5e9, 5.9e9, 80, "400"],
+      [5.6e9, 5.600008e9, 100, "8.00"]]) {
       await viewer.show(from, to);
       const [share, title] = await shareShown(viewer, id);
-      check(`shares: ${from / 1e9} to ${to / 1e9} s`, [Math.abs(share - want) <= 1 ? want : share, title.includes("of the window") && title.includes(of) ? "" : title], [want, ""]);
+      check(`shares: ${from / 1e9} to ${to / 1e9} s`,
+        [Math.abs(share - want) <= 1 ? want : share, title.includes("of the window") && title.includes(of) ? "" : title], [want, ""]);
     }
     await viewer.show(5e9, 6e9);
     const names = async () => (await viewer.text("#side")).replaceAll(/\s+/g, " ");
-    check("shares: what took the time, in the window", [(await names()).includes("in the window: 1"), (await names()).includes("66.7")], [true, true]);
+    check("shares: what took the time, in the window", [(await names()).includes("in the window: 1"), (await names()).includes("66.7")],
+      [true, true]);
     await viewer.show(5e9, 5.4e9);
     check("shares: and in another", [(await names()).includes("in the window: 400"), (await names()).includes("second")], [true, false]);
     await viewer.tell(() => window.sonde.showAll());

@@ -1,4 +1,5 @@
-// firefox.mjs CONFIGURATION: the viewer's page in Firefox: it opens, has its rows, a click picks what SQL says, keys and panels work, nothing goes wrong.
+// firefox.mjs CONFIGURATION: the viewer's page in Firefox: it opens, has its rows, a click picks what SQL says, keys and panels work,
+// nothing goes wrong.
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Firefox } from "./bidi.mjs";
@@ -15,7 +16,8 @@ function watch(firefox, origin) {
   firefox.listeners.push(({ method, params }) => {
     if (method === "log.entryAdded" && ["error", "warn"].includes(params.level))
       trouble.push(params.text);
-    if (method === "network.beforeRequestSent" && params.context === firefox.context && !params.request.url.startsWith(`${origin}/`) && !/^(about|blob|data):/.test(params.request.url))
+    if (method === "network.beforeRequestSent" && params.context === firefox.context && !params.request.url.startsWith(`${origin}/`) &&
+      !/^(about|blob|data):/.test(params.request.url))
       trouble.push(`asks ${params.request.url}`);
     if (method === "network.responseCompleted" && params.response.status >= 400)
       trouble.push(`${params.response.status} ${params.response.url}`);
@@ -51,7 +53,8 @@ async function look(firefox, sonde) {
   await firefox.pointer(at.x, at.y, true);
   await firefox.until("window.sonde.details?.start === 360100");
   await idle();
-  const [[end, call]] = sonde.numbers(configuration.cuda, `select k."end", r.start from CUPTI_ACTIVITY_KIND_KERNEL k join CUPTI_ACTIVITY_KIND_RUNTIME r on r.correlationId = k.correlationId
+  const [[end, call]] = sonde.numbers(configuration.cuda, `select k."end", r.start
+    from CUPTI_ACTIVITY_KIND_KERNEL k join CUPTI_ACTIVITY_KIND_RUNTIME r on r.correlationId = k.correlationId
     and r.globalTid / 0x1000000 = k.globalPid / 0x1000000 where k.start = 360100`);
   check("Firefox: a click picks it, times as in SQL", await firefox.evaluate("window.sonde.details.end"), end);
   await keep(firefox, "firefox-slice");
@@ -96,10 +99,13 @@ await scenario("Firefox: kernels", async () => {
   const trouble = watch(firefox, kernels.origin);
   await firefox.go(kernels.url);
   await firefox.until("document.body.dataset.view === 'kernels' && window.sonde.settled");
-  check("Firefox: kernels", await firefox.evaluate("[...document.querySelectorAll('.summary-table tbody tr')].map((row) => row.children[0].textContent)"), ["0", "5"]);
+  check("Firefox: kernels",
+    await firefox.evaluate("[...document.querySelectorAll('.summary-table tbody tr')].map((row) => row.children[0].textContent)"),
+    ["0", "5"]);
   await firefox.keys("j3");
   await firefox.until("document.querySelectorAll('.raw-table tr').length > 1 && window.sonde.settled");
-  check("Firefox: values of the next", await firefox.evaluate(`document.querySelector('.raw-table [data-metric="dram__bytes_read.sum"]').dataset.value`), "2222");
+  check("Firefox: values of the next",
+    await firefox.evaluate(`document.querySelector('.raw-table [data-metric="dram__bytes_read.sum"]').dataset.value`), "2222");
   await keep(firefox, "firefox-kernels");
   check("Firefox: nothing went wrong with kernels", [...new Set(trouble)], []);
   await kernels.end();

@@ -1,4 +1,5 @@
-// frames.mjs CONFIGURATION: how fast the viewer's page is with a large report, as JSON: the first picture, drawing per frame, tiles, memory.
+// frames.mjs CONFIGURATION: how fast the viewer's page is with a large report, as JSON: the first picture, drawing per frame, tiles,
+// memory.
 import { readFileSync } from "node:fs";
 import { Browser, Sonde } from "./support.mjs";
 
@@ -17,7 +18,10 @@ function noteFirstPicture() {
   requestAnimationFrame(look);
 }
 
-/** In the page: moves at every frame, in and out and sideways, all rows by turns; how long drawing took and frames lay apart. @param {number} frames */
+/**
+ * In the page: moves at every frame, in and out and sideways, all rows by turns; how long drawing took and frames lay apart.
+ * @param {number} frames
+ */
 async function move(frames) {
   const { view, timeline, rows } = window.sonde;
   const drawing = [];
@@ -71,7 +75,8 @@ async function jump(steps) {
     while (timeline.frame || !loaded.every((report) => report.tiles.settled));
     times.push(performance.now() - before);
   }
-  const requests = performance.getEntriesByType("resource").filter((entry) => entry.name.includes("/api/tiles")).map((entry) => entry.responseEnd - entry.startTime);
+  const requests = performance.getEntriesByType("resource").filter((entry) => entry.name.includes("/api/tiles"))
+    .map((entry) => entry.responseEnd - entry.startTime);
   return { times, requests };
 }
 
@@ -79,13 +84,16 @@ const sonde = new Sonde(configuration.sonde, configuration.webFolder);
 const browser = new Browser(configuration.chromium, configuration.artefacts);
 await browser.start();
 // A browser that runs already, as a person's does.
-const context = await browser.chromium.newContext({ viewport: { width: configuration.width ?? 1280, height: configuration.height ?? 720 } });
+const context =
+  await browser.chromium.newContext({ viewport: { width: configuration.width ?? 1280, height: configuration.height ?? 720 } });
 const page = await context.newPage();
 await page.addInitScript(noteFirstPicture);
 await page.goto("about:blank");
 const processes = await browser.chromium.newBrowserCDPSession();
 /** CPU seconds of all the browser's processes. */
-const spent = async () => (await processes.send("SystemInfo.getProcessInfo")).processInfo.reduce((/** @type {number} */ sum, /** @type {any} */ each) => sum + each.cpuTime, 0);
+const spent = async () =>
+  (await processes.send("SystemInfo.getProcessInfo")).processInfo.reduce((/** @type {number} */ sum, /** @type {any} */ each) => sum +
+    each.cpuTime, 0);
 const before = await spent();
 const began = Date.now();
 const server = await sonde.view(configuration.report);
@@ -93,7 +101,8 @@ await page.goto(server.url);
 await page.waitForFunction(() => window.firstPicture, null, { timeout: 60000 });
 // Words 14 and 15 behind the name: ticks of a hundredth of a second.
 const ticks = readFileSync(`/proc/${server.child.pid}/stat`, "utf8").replace(/^.*\) /, "").split(" ").slice(11, 13).map(Number);
-const result = { browserCpu: (await spent()) - before, serverCpu: (ticks[0] + ticks[1]) / 100, firstPicture: ((await page.evaluate(() => window.firstPicture)) - began) / 1000 };
+const result = { browserCpu: (await spent()) - before, serverCpu: (ticks[0] + ticks[1]) / 100,
+  firstPicture: ((await page.evaluate(() => window.firstPicture)) - began) / 1000 };
 if (!configuration.firstOnly) {
   await page.evaluate(() => window.sonde.idle());
   await page.evaluate(() => performance.setResourceTimingBufferSize(100000));

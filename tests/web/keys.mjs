@@ -1,4 +1,5 @@
-// Who may read: the tab the address was opened in, after a reload and Back as well, and other tabs beside it; no page of another origin, on no way.
+// Who may read: the tab the address was opened in, after a reload and Back as well, and other tabs beside it; no page of another origin, on
+// no way.
 import { createServer } from "node:http";
 import { check, scenario } from "./support.mjs";
 
@@ -20,7 +21,8 @@ async function tabs({ browser, sonde, configuration }) {
   const context = await browser.context();
   /** @type {string[]} */
   const set = [];
-  context.on("response", async (/** @type {any} */ response) => { if ((await response.allHeaders())["set-cookie"]) set.push(response.url()); });
+  context.on("response", async (/** @type {any} */ response) =>
+    { if ((await response.allHeaders())["set-cookie"]) set.push(response.url()); });
   const page = await context.newPage();
   await page.goto(server.url);
   check("keys: the address that was printed opens the page", await outcome(page), "shown");
@@ -33,7 +35,8 @@ async function tabs({ browser, sonde, configuration }) {
   const typed = await context.newPage();
   await typed.goto(`${server.origin}/#panel=session`);
   check("keys: another tab with its address", await shown(typed), "shown");
-  const [opened] = await Promise.all([context.waitForEvent("page"), page.evaluate(() => { window.open(location.href, "_blank", "noopener"); })]);
+  const [opened] =
+    await Promise.all([context.waitForEvent("page"), page.evaluate(() => { window.open(location.href, "_blank", "noopener"); })]);
   check("keys: a tab that it opened", await shown(opened), "shown");
   await typed.close();
   await opened.close();
@@ -59,7 +62,10 @@ async function tabs({ browser, sonde, configuration }) {
   await server.end();
 }
 
-/** What a page of another user's server at another port of the host gets. @param {{ browser: any, sonde: any, configuration: any }} with_ */
+/**
+ * What a page of another user's server at another port of the host gets.
+ * @param {{ browser: any, sonde: any, configuration: any }} with_
+ */
 async function strangers({ browser, sonde, configuration }) {
   const server = await sonde.view(configuration.cuda);
   /** @type {Array<string | undefined>} */
@@ -95,11 +101,13 @@ async function strangers({ browser, sonde, configuration }) {
       document.body.append(element);
     });
     return {
-      plain: await text({ credentials: "include" }), opaque: await text({ credentials: "include", mode: "no-cors" }), withKey: await text({ headers: { "Sonde-Key": known } }),
+      plain: await text({ credentials: "include" }), opaque: await text({ credentials: "include", mode: "no-cors" }),
+        withKey: await text({ headers: { "Sonde-Key": known } }),
       script: await script, told: await told, stored: sessionStorage.getItem("sonde-key"), cookie: document.cookie,
     };
   }, [server.origin, key]);
-  check("keys: a page of another port gets nothing", got, { plain: "", opaque: "", withKey: "", script: "", told: null, stored: null, cookie: "" });
+  check("keys: a page of another port gets nothing", got,
+    { plain: "", opaque: "", withKey: "", script: "", told: null, stored: null, cookie: "" });
   await page.goto(`http://127.0.0.1:${port}/`);
   check("keys: nor in the same tab", await page.evaluate(() => sessionStorage.getItem("sonde-key")), null);
   check("keys: no browser sends it anything", cookies.filter((cookie) => cookie), []);

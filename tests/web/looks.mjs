@@ -28,7 +28,8 @@ function contrast() {
     context.fillRect(0, 0, 1, 1);
     return [...context.getImageData(0, 0, 1, 1).data];
   };
-  const luminance = ([r, g, b]) => [r, g, b].map((c) => c / 255).map((c) => (c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4)).reduce((sum, c, i) => sum + c * [0.2126, 0.7152, 0.0722][i], 0);
+  const luminance = ([r, g, b]) => [r, g, b].map((c) => c / 255).map((c) => (c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4))
+    .reduce((sum, c, i) => sum + c * [0.2126, 0.7152, 0.0722][i], 0);
   const groundOf = (element) => {
     for (let at = element; at; at = at.parentElement) {
       const ground = rgba(getComputedStyle(at).backgroundColor);
@@ -64,14 +65,17 @@ function ground(viewer) {
 
 /** @param {{ browser: any, server: any }} with_ */
 async function sizesAndColours({ browser, server }) {
-  for (const [width, height, scheme, scale] of [[1280, 720, "light", 1], [1280, 720, "dark", 1], [2560, 1440, "dark", 1], [3840, 2160, "light", 1], [1920, 1080, "light", 2]]) {
+  for (const [width, height, scheme, scale] of [[1280, 720, "light", 1], [1280, 720, "dark", 1], [2560, 1440, "dark", 1],
+    [3840, 2160, "light", 1], [1920, 1080, "light", 2]]) {
     const name = `${width}x${height}${scale > 1 ? ` at ${scale}` : ""} ${scheme}`;
     const viewer = await browser.open(server, { width, height, scheme, scale });
     check(`layout: ${name}`, await viewer.tell(layout), []);
     const sizes = await viewer.tell(() => {
       const box = (id) => document.getElementById(id).getBoundingClientRect();
       const canvas = window.sonde.timeline.canvas;
-      return [box("timeline").width > innerWidth * 0.5, box("canvas").height > innerHeight * 0.25, Math.abs(canvas.width - box("canvas").width * devicePixelRatio) <= 1, box("side").right <= innerWidth + 1, box("bottom").bottom <= innerHeight + 1];
+      return [box("timeline").width > innerWidth * 0.5, box("canvas").height > innerHeight * 0.25,
+        Math.abs(canvas.width - box("canvas").width * devicePixelRatio) <= 1, box("side").right <= innerWidth + 1,
+        box("bottom").bottom <= innerHeight + 1];
     });
     check(`everything has its place: ${name}`, sizes, [true, true, true, true, true]);
     check(`the ground is ${scheme}: ${name}`, (await ground(viewer)) > 127, scheme === "light");
@@ -102,8 +106,10 @@ async function keyboardAlone({ browser, server }) {
     const now = await viewer.tell(() => {
       const element = document.activeElement;
       const style = getComputedStyle(element);
-      const ring = style.outlineStyle !== "none" && parseFloat(style.outlineWidth) > 0 || style.boxShadow !== "none" || style.borderColor !== "";
-      return { id: element.id || element.closest("[id]")?.id || "", ring, text: element.textContent.slice(0, 20), named: Boolean(element.getAttribute("aria-label") || element.title || element.textContent.trim() || element.placeholder) };
+      const ring = style.outlineStyle !== "none" && parseFloat(style.outlineWidth) > 0 || style.boxShadow !== "none" ||
+        style.borderColor !== "";
+      return { id: element.id || element.closest("[id]")?.id || "", ring, text: element.textContent.slice(0, 20),
+        named: Boolean(element.getAttribute("aria-label") || element.title || element.textContent.trim() || element.placeholder) };
     });
     reached.add(now.id);
     if (!now.ring || !now.named)
@@ -134,7 +140,9 @@ async function keyboardAlone({ browser, server }) {
   await viewer.tell(() => document.querySelector("#tabs [tabindex='0']").focus());
   const first = await viewer.tell(() => document.activeElement.dataset.tab);
   await viewer.press("ArrowRight");
-  check("tabs by arrows", await viewer.tell((was) => document.activeElement.dataset.tab !== was && document.activeElement.getAttribute("aria-selected"), first), "true");
+  check("tabs by arrows",
+    await viewer.tell((was) => document.activeElement.dataset.tab !== was && document.activeElement.getAttribute("aria-selected"), first),
+    "true");
   await viewer.close();
 }
 

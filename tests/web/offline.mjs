@@ -51,16 +51,21 @@ async function drop({ name, bytes, beside }) {
     before.hidden = true;
     window.before = window.sonde;
     for (const type of ["dragover", "drop"])
-      document.body.dispatchEvent(new DragEvent(type, { dataTransfer: data, bubbles: true, cancelable: true, clientX: isBeside ? innerWidth - 50 : 50, clientY: 300 }));
+      document.body.dispatchEvent(new DragEvent(type,
+        { dataTransfer: data, bubbles: true, cancelable: true, clientX: isBeside ? innerWidth - 50 : 50, clientY: 300 }));
   }, { name, bytes, beside });
-  await page.waitForFunction(() => (window.sonde !== window.before && window.sonde.settled) || !document.getElementById("message").hidden, null, { timeout: 60000 });
+  await page.waitForFunction(() => (window.sonde !== window.before && window.sonde.settled) || !document.getElementById("message").hidden,
+    null, { timeout: 60000 });
   await settle();
 }
 
 const state = () => page.evaluate(() => ({
-  title: document.title, rows: window.sonde.rows.shown.length, reports: window.sonde.loaded.length, notes: document.getElementById("offline-notes")?.textContent,
-  message: document.getElementById("message").hidden ? "" : document.getElementById("message").textContent, from: window.sonde.view.from, to: window.sonde.view.to,
-  text: document.body.innerText, canvas: document.getElementById("canvas").width, broken: window.broken === true, images: document.images.length,
+  title: document.title, rows: window.sonde.rows.shown.length, reports: window.sonde.loaded.length,
+    notes: document.getElementById("offline-notes")?.textContent,
+  message: document.getElementById("message").hidden ? "" : document.getElementById("message").textContent, from: window.sonde.view.from,
+    to: window.sonde.view.to,
+  text: document.body.innerText, canvas: document.getElementById("canvas").width, broken: window.broken === true,
+    images: document.images.length,
 }));
 
 const results = [];

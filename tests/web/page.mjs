@@ -16,7 +16,8 @@ const browser = new Browser(configuration.chromium, configuration.artefacts);
 await browser.startOrSkip();
 const server = await sonde.view(configuration.cuda);
 const with_ = { browser, sonde, server, report: configuration.cuda, configuration };
-const parts = Object.entries({ timeline, slices, panels, looks, reports, density, names, keys }).filter(([name]) => !configuration.only || configuration.only.includes(name));
+const parts = Object.entries({ timeline, slices, panels, looks, reports, density, names, keys })
+  .filter(([name]) => !configuration.only || configuration.only.includes(name));
 // Beside each other: most of the time a page waits.
 await Promise.all(parts.map(([, part]) => part(with_)));
 check("nothing went wrong, nothing was asked elsewhere", [...new Set(browser.trouble)], []);

@@ -1,4 +1,5 @@
-// node tests/web/pictures.mjs [FOLDER]: the pictures of README.md, in docs/images unless another folder is named. A training step traced on an H200
+// node tests/web/pictures.mjs [FOLDER]: the pictures of README.md, in docs/images unless another folder is named. A training step traced on
+// an H200
 // (tests/e2e/traces) and a run of the demo are opened in Chromium; needs a build and what tools/install_deps test installs.
 import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
@@ -13,7 +14,10 @@ const folder = resolve(process.argv[2] ?? join(source, "docs", "images"));
 const work = mkdtempSync(join(tmpdir(), "sonde-pictures-"));
 const SIZE = { width: 1440, height: 810 };
 
-/** A page with these rows open and all others that could be closed. @param {Browser} browser @param {any} server @param {"dark" | "light"} scheme @param {(row: any) => boolean} isOpen */
+/**
+ * A page with these rows open and all others that could be closed.
+ * @param {Browser} browser @param {any} server @param {"dark" | "light"} scheme @param {(row: any) => boolean} isOpen
+ */
 async function opened(browser, server, scheme, isOpen) {
   const viewer = await browser.open(server, { ...SIZE, scheme });
   const { rows } = await viewer.ask("/api/rows?report=0");
@@ -39,7 +43,8 @@ async function training(browser, sonde, report) {
   const server = await sonde.view(report);
   const HEADINGS = ["gpu", "compute", "copies", "process"];
   const { viewer, rows } = await opened(browser, server, "light", (row) => HEADINGS.includes(row.kind));
-  const threads = rows.filter((/** @type {any} */ row) => row.kind === "thread").sort((/** @type {any} */ a, /** @type {any} */ b) => b.share - a.share);
+  const threads = rows.filter((/** @type {any} */ row) => row.kind === "thread")
+    .sort((/** @type {any} */ a, /** @type {any} */ b) => b.share - a.share);
   const headings = rows.filter((/** @type {any} */ row) => HEADINGS.includes(row.kind) && row.label !== "process");
   await openOnly(viewer, [...headings, threads[0]]);
   const [[last]] = sonde.numbers(report, "select max(\"end\"), 0 from CUPTI_ACTIVITY_KIND_KERNEL");
@@ -51,10 +56,14 @@ async function training(browser, sonde, report) {
   await server.end();
 }
 
-/** The longest kernel with the call that launched it. @param {any} viewer @param {Sonde} sonde @param {string} report @param {any[]} rows @param {any[]} open */
+/**
+ * The longest kernel with the call that launched it.
+ * @param {any} viewer @param {Sonde} sonde @param {string} report @param {any[]} rows @param {any[]} open
+ */
 async function kernel(viewer, sonde, report, rows, open) {
   await openOnly(viewer, open);
-  const [[start, end, correlation]] = sonde.numbers(report, "select start, \"end\", correlationId from CUPTI_ACTIVITY_KIND_KERNEL order by \"end\" - start desc limit 1");
+  const [[start, end, correlation]] =
+    sonde.numbers(report, "select start, \"end\", correlationId from CUPTI_ACTIVITY_KIND_KERNEL order by \"end\" - start desc limit 1");
   const [[call]] = sonde.numbers(report, `select min(start), 0 from CUPTI_ACTIVITY_KIND_RUNTIME where correlationId = ${correlation}`);
   const stream = rows.find((row) => row.kind === "stream" && row.draw === "slices");
   const room = Math.max(end - call, 100000) * 0.6;
@@ -96,7 +105,8 @@ async function counters(browser, sonde) {
 
 mkdirSync(folder, { recursive: true });
 const sonde = new Sonde(join(build, "sonde"), process.env.WEB_FOLDER);
-const browser = new Browser(execFileSync("sh", ["-c", "command -v chromium || command -v google-chrome"], { encoding: "utf8" }).trim(), folder);
+const browser =
+  new Browser(execFileSync("sh", ["-c", "command -v chromium || command -v google-chrome"], { encoding: "utf8" }).trim(), folder);
 await browser.start();
 sonde.run(["import", "-o", join(work, "training.sonde"), join(source, "tests", "e2e", "traces", "transformer.json.gz")]);
 await training(browser, sonde, join(work, "training.sonde"));

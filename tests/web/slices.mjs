@@ -5,9 +5,10 @@ const grouped = (/** @type {number} */ ns) => ns.toLocaleString("en-US");
 
 /** The second kernel of that name, with its call, as SQL has it. @param {any} sonde @param {string} report */
 function kernelOf(sonde, report) {
-  const [[start, end, x, y, z, registers, callStart, callEnd]] = sonde.numbers(report, `select k.start, k."end", k.gridX, k.gridY, k.gridZ, k.registersPerThread, r.start, r."end"
-    from CUPTI_ACTIVITY_KIND_KERNEL k join CUPTI_ACTIVITY_KIND_RUNTIME r on r.correlationId = k.correlationId and r.globalTid / 0x1000000 = k.globalPid / 0x1000000
-    where k.start = 360100`);
+  const [[start, end, x, y, z, registers, callStart, callEnd]] = sonde.numbers(report, `
+    select k.start, k."end", k.gridX, k.gridY, k.gridZ, k.registersPerThread, r.start, r."end"
+    from CUPTI_ACTIVITY_KIND_KERNEL k join CUPTI_ACTIVITY_KIND_RUNTIME r on r.correlationId = k.correlationId
+    and r.globalTid / 0x1000000 = k.globalPid / 0x1000000 where k.start = 360100`);
   return { start, end, grid: `${x} x ${y} x ${z}`, registers, callStart, callEnd };
 }
 
@@ -34,8 +35,10 @@ async function clicks({ browser, sonde, server, report }) {
   await viewer.until(() => !document.getElementById("tooltip").hidden);
   await viewer.idle();
   const tip = await viewer.text("#tooltip");
-  check("the tooltip: name and duration to the nanosecond", [tip.includes("gemm"), tip.includes(`${grouped(kernel.end - kernel.start)} ns`)], [true, true]);
-  await viewer.until((/** @type {string} */ grid) => document.getElementById("tooltip").innerText.replaceAll("×", "x").includes(grid), kernel.grid);
+  check("the tooltip: name and duration to the nanosecond",
+    [tip.includes("gemm"), tip.includes(`${grouped(kernel.end - kernel.start)} ns`)], [true, true]);
+  await viewer.until((/** @type {string} */ grid) => document.getElementById("tooltip").innerText.replaceAll("×", "x").includes(grid),
+    kernel.grid);
   check("the tooltip: grid, a moment later", true, true);
   await viewer.picture("tooltip");
   await viewer.mouse.click(at.x, at.y);
@@ -43,11 +46,16 @@ async function clicks({ browser, sonde, server, report }) {
   check("a click picks it, times as in SQL", [details.start, details.end], [kernel.start, kernel.end]);
   const side = await viewer.text("#side");
   check("the panel: duration", side.includes(`${grouped(kernel.end - kernel.start)} ns`), true);
-  check("the panel: grid and registers", [side.replaceAll("×", "x").includes(kernel.grid), side.includes(String(kernel.registers))], [true, true]);
-  check("the panel: the call and the ranges around it", ["cudaLaunchKernel", "backward", "step"].every((name) => side.includes(name)), true);
-  const [[count]] = sonde.numbers(report, "select count(*), 0 from CUPTI_ACTIVITY_KIND_KERNEL k join StringIds s on s.id = k.shortName where s.value = 'gemm'");
+  check("the panel: grid and registers", [side.replaceAll("×", "x").includes(kernel.grid), side.includes(String(kernel.registers))],
+    [true, true]);
+  check("the panel: the call and the ranges around it", ["cudaLaunchKernel", "backward", "step"].every((name) => side.includes(name)),
+    true);
+  const [[count]] =
+    sonde.numbers(report,
+      "select count(*), 0 from CUPTI_ACTIVITY_KIND_KERNEL k join StringIds s on s.id = k.shortName where s.value = 'gemm'");
   check("the panel: all of that name", [details.statistics.count, side.includes(`${count}`)], [count, true]);
-  check("where this one lies is marked", await viewer.tell(() => document.querySelectorAll("#side .histogram .here, #side .histogram [aria-current]").length), 1);
+  check("where this one lies is marked",
+    await viewer.tell(() => document.querySelectorAll("#side .histogram .here, #side .histogram [aria-current]").length), 1);
   check("the line that would profile it", /sonde kernel .*-k .*gemm/.test(side), true);
   await viewer.picture("slice");
   // The n-th of its name is the n-th that starts.
@@ -79,7 +87,9 @@ async function followsTheArrow({ browser, sonde, server, report }) {
   await viewer.picture("arrow");
   await viewer.keyboard.press("Enter");
   check("and back", (await viewer.detailsOf(kernel.start)).end, kernel.end);
-  check("by name in the panel, too", await viewer.tell(() => [...document.querySelectorAll("#side button, #side a")].some((link) => link.textContent.includes("cudaLaunchKernel"))), true);
+  check("by name in the panel, too",
+    await viewer.tell(() =>
+      [...document.querySelectorAll("#side button, #side a")].some((link) => link.textContent.includes("cudaLaunchKernel"))), true);
   await offScreen(viewer, kernel);
   await viewer.close();
 }
@@ -88,7 +98,8 @@ async function followsTheArrow({ browser, sonde, server, report }) {
 async function offScreen(viewer, kernel) {
   await viewer.show(kernel.start + 1000, kernel.start + 50000);
   const mark = (await viewer.drawn("canvas")).find(({ text }) => text.includes("cudaLaunchKernel") && text.includes("before"));
-  check("an end that is off screen has a mark at the edge, with how far it is", [mark?.text.includes("30.10 us"), mark && mark.x < 40], [true, true]);
+  check("an end that is off screen has a mark at the edge, with how far it is", [mark?.text.includes("30.10 us"), mark && mark.x < 40],
+    [true, true]);
   await viewer.picture("edge");
   const box = await viewer.tell(() => window.sonde.timeline.canvas.getBoundingClientRect().toJSON());
   await viewer.mouse.click(box.left + mark.x + 5, box.top + mark.y - 4);
@@ -111,7 +122,8 @@ async function plots({ browser, server }) {
     const at = await viewer.spot(shown, 0, time);
     await viewer.mouse.move(5, 5);
     await viewer.mouse.move(at.x, at.y);
-    await viewer.until((/** @type {string} */ text) => !document.getElementById("tooltip").hidden && document.getElementById("tooltip").innerText.includes(text), label);
+    await viewer.until((/** @type {string} */ text) => !document.getElementById("tooltip").hidden &&
+      document.getElementById("tooltip").innerText.includes(text), label);
     const tip = await viewer.text("#tooltip");
     check(`${label} at ${time} ns`, tip.includes(`${want} ${row.unit}`) ? want : tip, want);
   }
@@ -129,17 +141,24 @@ async function measures({ browser, sonde, server, report }) {
   await viewer.until(() => document.querySelector("#side").innerText.includes("gemm"));
   const [a, b] = span;
   const sums = await viewer.ask(`/api/sums?report=0&from=${a}&to=${b}`);
-  const inside = `sum(min(k."end", ${b}) - max(k.start, ${a})), count(*) from CUPTI_ACTIVITY_KIND_KERNEL k join StringIds s on s.id = k.shortName where k.start < ${b} and k."end" > ${a}`;
+  const inside = `sum(min(k."end", ${b}) - max(k.start, ${a})), count(*)
+    from CUPTI_ACTIVITY_KIND_KERNEL k join StringIds s on s.id = k.shortName where k.start < ${b} and k."end" > ${a}`;
   for (const [name, total, count] of sonde.sql(report, `select s.value, ${inside} group by 1 order by 1`)) {
     const found = sums.names.find((/** @type {any} */ each) => each.name === name && each.kind === "stream");
     check(`sums of ${name}`, [found?.total, found?.count], [Number(total), Number(count)]);
   }
-  const [[calls, time]] = sonde.numbers(report, `select count(*), sum(min("end", ${b}) - max(start, ${a})) from NVTX_EVENTS where eventType = 59 and start < ${b} and "end" > ${a}`);
+  const [[calls, time]] =
+    sonde.numbers(report,
+      `select count(*), sum(min("end", ${b}) - max(start, ${a})) from NVTX_EVENTS where eventType = 59 and start < ${b} and "end" > ${a}`);
   const told = sums.names.filter((/** @type {any} */ each) => each.kind === "nvtx");
-  check("sums of ranges", [told.reduce((/** @type {number} */ all, /** @type {any} */ each) => all + each.count, 0) >= calls, told.reduce((/** @type {number} */ all, /** @type {any} */ each) => all + each.total, 0) >= time], [true, true]);
+  check("sums of ranges",
+    [told.reduce((/** @type {number} */ all, /** @type {any} */ each) => all + each.count, 0) >= calls,
+      told.reduce((/** @type {number} */ all, /** @type {any} */ each) => all + each.total, 0) >= time], [true, true]);
   // Kernels of the first process overlap in stream 7: busy is what lies in any of them.
   for (const stream of [7, 13]) {
-    const spans = sonde.numbers(report, `select max(start, ${a}), min("end", ${b}) from CUPTI_ACTIVITY_KIND_KERNEL where streamId = ${stream} and globalPid = (select min(globalPid) from CUPTI_ACTIVITY_KIND_KERNEL) and start < ${b} and "end" > ${a} order by 1`);
+    const spans = sonde.numbers(report, `select max(start, ${a}), min("end", ${b}) from CUPTI_ACTIVITY_KIND_KERNEL
+      where streamId = ${stream} and globalPid = (select min(globalPid) from CUPTI_ACTIVITY_KIND_KERNEL)
+      and start < ${b} and "end" > ${a} order by 1`);
     let busy = 0, reached = a;
     for (const [start, end] of spans) {
       busy += Math.max(0, end - Math.max(start, reached));
@@ -150,7 +169,8 @@ async function measures({ browser, sonde, server, report }) {
   }
   const side = await viewer.text("#side");
   const [[gemm]] = sonde.numbers(report, `select ${inside} and s.value = 'gemm'`);
-  check("the panel tells them", [side.includes("gemm"), numbersIn(side).some((number) => Math.abs(number - gemm) <= gemm / 1000)], [true, true]);
+  check("the panel tells them", [side.includes("gemm"), numbersIn(side).some((number) => Math.abs(number - gemm) <= gemm / 1000)],
+    [true, true]);
   check("ranges are among them", ranges && side.includes("step"), true);
   await viewer.picture("measure");
   await viewer.press("Escape");

@@ -91,7 +91,8 @@ export class Sonde {
 
   /** A server of these reports. @param {string[]} reports @returns {Promise<Server>} */
   view(...reports) {
-    const child = spawn(this.binary, ["view", "--no-open", "--port", "0", ...this.options, ...reports], { stdio: ["ignore", "pipe", "pipe"] });
+    const child = spawn(this.binary, ["view", "--no-open", "--port", "0", ...this.options, ...reports],
+      { stdio: ["ignore", "pipe", "pipe"] });
     this.servers.add(child);
     let said = "";
     let complaint = "";
@@ -139,7 +140,10 @@ export class Server {
   }
 }
 
-/** Texts that are drawn on a canvas, with where they are: pixels of the page's, from the canvas's left and top. Forgotten when it is cleared. */
+/**
+ * Texts that are drawn on a canvas, with where they are: pixels of the page's, from the canvas's left and top. Forgotten when it is
+ * cleared.
+ */
 function listenToCanvas() {
   const drawn = new WeakMap();
   const prototype = CanvasRenderingContext2D.prototype;
@@ -195,13 +199,16 @@ export class Browser {
   }
 
   /** A page of a server's, with everything drawn. @param {Server} server
-   * @param {{ width?: number, height?: number, scheme?: "dark" | "light", hash?: string, scale?: number, expectTrouble?: boolean }} [how] */
+   * @param {{ width?: number, height?: number, scheme?: "dark" | "light", hash?: string, scale?: number, expectTrouble?: boolean }} [how]
+   */
   async open(server, how = {}) {
     const key = await this.keyOf(server);
     const context = await this.context({
-      viewport: { width: how.width ?? 1280, height: how.height ?? 720 }, colorScheme: how.scheme ?? "light", deviceScaleFactor: how.scale ?? 1,
+      viewport: { width: how.width ?? 1280, height: how.height ?? 720 }, colorScheme: how.scheme ?? "light",
+        deviceScaleFactor: how.scale ?? 1,
     });
-    await context.addInitScript((/** @type {string} */ known) => location.protocol === "http:" && sessionStorage.setItem("sonde-key", known), key);
+    await context.addInitScript((/** @type {string} */ known) => location.protocol === "http:" &&
+      sessionStorage.setItem("sonde-key", known), key);
     await context.grantPermissions(["clipboard-read", "clipboard-write"], { origin: server.origin });
     const page = await context.newPage();
     if (!how.expectTrouble)
@@ -242,7 +249,8 @@ export class Browser {
         this.trouble.push(`${message.text()} (${message.location().url})`);
     });
     page.on("pageerror", (/** @type {Error} */ error) => this.trouble.push(String(error.stack || error.message)));
-    page.on("response", (/** @type {any} */ response) => { if (response.status() >= 400) this.trouble.push(`${response.status()} ${response.url()}`); });
+    page.on("response",
+      (/** @type {any} */ response) => { if (response.status() >= 400) this.trouble.push(`${response.status()} ${response.url()}`); });
     page.on("request", (/** @type {any} */ request) => {
       if (!request.url().startsWith(`${origin}/`) && !/^(blob|data):/.test(request.url()))
         this.trouble.push(`asks ${request.url()}`);
@@ -320,7 +328,8 @@ export class ViewerPage {
     return this.tell(([number, id, place, at]) => {
       const { rows, timeline, loaded } = window.sonde;
       const box = timeline.canvas.getBoundingClientRect();
-      return { x: box.left + timeline.xOf(at + loaded[number].offset), y: box.top + timeline.yOf(rows.find(number, id)) + 2 + place * 18 + 9 };
+      return { x: box.left + timeline.xOf(at + loaded[number].offset), y: box.top + timeline.yOf(rows.find(number, id)) + 2 + place * 18 +
+        9 };
     }, [report, row, lane, time]);
   }
 
@@ -330,7 +339,10 @@ export class ViewerPage {
     await this.idle();
   }
 
-  /** Drags from one moment to another with shift held: measures. @param {{ x: number, y: number }} from @param {{ x: number, y: number }} to */
+  /**
+   * Drags from one moment to another with shift held: measures.
+   * @param {{ x: number, y: number }} from @param {{ x: number, y: number }} to
+   */
   async measure(from, to) {
     await this.keyboard.down("Shift");
     await this.drag(from, to);
@@ -351,7 +363,11 @@ export class ViewerPage {
   /** What the picked event's details say, once they are those of this start. @param {number} start */
   async detailsOf(start) {
     await this.until((at) => window.sonde.details?.start === at, start).catch(async () => {
-      throw new Error(`the event of ${start} is not picked: ${await this.tell(() => JSON.stringify([window.sonde.details?.start, window.sonde.view.picked, window.sonde.search.at, document.activeElement.id]))}`);
+      const now = await this.tell(() => {
+        const { details, view, search } = window.sonde;
+        return JSON.stringify([details?.start, view.picked, search.at, document.activeElement.id]);
+      });
+      throw new Error(`the event of ${start} is not picked: ${now}`);
     });
     await this.idle();
     return this.tell(() => window.sonde.details);

@@ -3,7 +3,10 @@ import { check, contrast, scenario } from "./support.mjs";
 
 /** @typedef {import("./support.mjs").ViewerPage} ViewerPage */
 
-/** Rows of the report that are drawn have something drawn in them: pixels that are not the row's ground. @param {ViewerPage} viewer @param {any[]} rows */
+/**
+ * Rows of the report that are drawn have something drawn in them: pixels that are not the row's ground.
+ * @param {ViewerPage} viewer @param {any[]} rows
+ */
 async function emptyRows(viewer, rows) {
   const empty = [];
   for (const row of rows) {
@@ -13,7 +16,8 @@ async function emptyRows(viewer, rows) {
       const found = all.find(0, id);
       const ratio = devicePixelRatio;
       const top = Math.max(0, timeline.yOf(found) + 1);
-      const { data } = timeline.canvas.getContext("2d").getImageData(0, Math.round(top * ratio), timeline.canvas.width, Math.max(1, Math.round((Math.min(found.height, 60) - 3) * ratio)));
+      const { data } = timeline.canvas.getContext("2d")
+        .getImageData(0, Math.round(top * ratio), timeline.canvas.width, Math.max(1, Math.round((Math.min(found.height, 60) - 3) * ratio)));
       return new Set(new Uint32Array(data.buffer)).size;
     }, row.id);
     if (colours < 2)
@@ -30,12 +34,16 @@ async function opens({ browser, sonde, server, report }) {
   const { rows } = await viewer.ask("/api/rows?report=0");
   await viewer.picture("open");
   await viewer.openAll();
-  check("all rows the server lists, in its order", await viewer.tell(() => window.sonde.rows.shown.filter((row) => row.id >= 0).map((row) => row.id)), rows.map((row) => row.id));
+  check("all rows the server lists, in its order",
+    await viewer.tell(() => window.sonde.rows.shown.filter((row) => row.id >= 0).map((row) => row.id)), rows.map((row) => row.id));
   const shown = await viewer.tell(() => [...document.querySelectorAll("#labels [data-key] .name")].map((label) => label.textContent));
-  check("labels at the left are those of the rows", shown.every((label) => rows.some((row) => row.label === label)) && shown.length > 5, true);
-  check("every row with events has something in it", await emptyRows(viewer, rows.filter((row) => row.count > 0 && row.draw !== "group")), []);
+  check("labels at the left are those of the rows", shown.every((label) => rows.some((row) => row.label === label)) && shown.length > 5,
+    true);
+  check("every row with events has something in it", await emptyRows(viewer, rows.filter((row) => row.count > 0 && row.draw !== "group")),
+    []);
   const [[events]] = sonde.numbers(report, "select count(*), 0 from CUPTI_ACTIVITY_KIND_KERNEL");
-  check("as many kernels as SQL has", rows.filter((row) => row.kind === "stream" && row.draw === "slices").reduce((sum, row) => sum + row.count, 0) >= events, true);
+  check("as many kernels as SQL has", rows.filter((row) => row.kind === "stream" && row.draw === "slices")
+    .reduce((sum, row) => sum + row.count, 0) >= events, true);
   await viewer.close();
 }
 
@@ -46,13 +54,17 @@ function timeOf(text) {
   return found ? Number(found[1].replaceAll(",", "")) * size[found[2]] : NaN;
 }
 
-/** Times told by the ruler stand where these times are: within two pixels, whatever the distance from mark to text is. @param {ViewerPage} viewer @param {string} name */
+/**
+ * Times told by the ruler stand where these times are: within two pixels, whatever the distance from mark to text is.
+ * @param {ViewerPage} viewer @param {string} name
+ */
 async function rulerIsRight(viewer, name) {
   const texts = await viewer.drawn("ruler");
   const [from, to] = await viewer.seen();
   const place = await viewer.tell(() => {
     const { timeline } = window.sonde;
-    return { left: timeline.canvas.getBoundingClientRect().left - timeline.ruler.getBoundingClientRect().left, width: timeline.canvas.getBoundingClientRect().width };
+    return { left: timeline.canvas.getBoundingClientRect().left - timeline.ruler.getBoundingClientRect().left,
+      width: timeline.canvas.getBoundingClientRect().width };
   });
   const marks = texts.filter(({ text, x }) => x >= place.left && !Number.isNaN(timeOf(text)));
   const errors = marks.map(({ text, x }) => x - place.left - ((timeOf(text) - from) / (to - from)) * place.width);
@@ -111,17 +123,21 @@ async function zoomsAndPans({ browser, server }) {
 /** @param {{ browser: any, sonde: any, server: any, report: string }} with_ */
 async function searches({ browser, sonde, server, report }) {
   const viewer = await browser.open(server);
-  const starts = sonde.numbers(report, "select k.start from CUPTI_ACTIVITY_KIND_KERNEL k join StringIds s on s.id = k.shortName where s.value = 'gemm' order by 1").map((row) => row[0]);
+  const starts = sonde.numbers(report,
+    "select k.start from CUPTI_ACTIVITY_KIND_KERNEL k join StringIds s on s.id = k.shortName where s.value = 'gemm' order by 1")
+    .map((row) => row[0]);
   await viewer.press("/");
   check("/ leads to the field", await viewer.tell(() => document.activeElement.id), "search");
   await viewer.keyboard.type("gemm");
   await viewer.keyboard.press("Enter");
   await viewer.detailsOf(starts[0]);
   check("as many as SQL finds", await viewer.tell(() => window.sonde.search.total), starts.length);
-  check("and they are told", (await viewer.tell(() => document.body.innerText + document.getElementById("search").title)).includes(`${starts.length} `), true);
+  check("and they are told", (await viewer.tell(() => document.body.innerText + document.getElementById("search").title))
+    .includes(`${starts.length} `), true);
   await viewer.picture("search");
   await viewer.press("Escape");
-  check("escape leaves the field and keeps what was found", await viewer.tell(() => [document.activeElement.id !== "search", window.sonde.search.total]), [true, starts.length]);
+  check("escape leaves the field and keeps what was found",
+    await viewer.tell(() => [document.activeElement.id !== "search", window.sonde.search.total]), [true, starts.length]);
   const visited = [starts[0]];
   for (const start of [...starts.slice(1), starts[0]]) {
     await viewer.keyboard.press("n");
@@ -140,8 +156,11 @@ async function textsOnSlices(viewer) {
     const { canvas } = window.sonde.timeline;
     const context = canvas.getContext("2d");
     return list.map(({ text, x, y }) => {
-      const { data } = context.getImageData(Math.round(x * devicePixelRatio), Math.round((y - 9) * devicePixelRatio), Math.max(1, Math.floor(context.measureText(text).width * devicePixelRatio)), 12);
-      return { text, place: `${text} ${x} ${y}`, pixels: Array.from({ length: data.length / 4 }, (_, i) => [...data.slice(4 * i, 4 * i + 4)]) };
+      const { data } =
+        context.getImageData(Math.round(x * devicePixelRatio), Math.round((y - 9) * devicePixelRatio),
+          Math.max(1, Math.floor(context.measureText(text).width * devicePixelRatio)), 12);
+      return { text, place: `${text} ${x} ${y}`,
+        pixels: Array.from({ length: data.length / 4 }, (_, i) => [...data.slice(4 * i, 4 * i + 4)]) };
     }).filter(({ pixels }) => pixels.every((pixel) => pixel[3] === 255));
   }, texts);
   return boxes.map((/** @type {any} */ { text, place, pixels }) => {
@@ -165,10 +184,13 @@ async function fades({ browser, server }) {
     await viewer.idle();
     const texts = await textsOnSlices(viewer);
     const others = texts.filter((/** @type {any} */ one) => !one.text.startsWith("gemm") && before.has(one.place));
-    check(`${scheme}: texts of what was not searched for can be read`, [others.length > 5, others.filter((/** @type {any} */ one) => one.contrast < 4.5)], [true, []]);
+    check(`${scheme}: texts of what was not searched for can be read`,
+      [others.length > 5, others.filter((/** @type {any} */ one) => one.contrast < 4.5)], [true, []]);
     check(`${scheme}: and fade`, others.filter((/** @type {any} */ one) => contrast(one.ground, before.get(one.place).ground) < 1.5), []);
     const found = texts.filter((/** @type {any} */ one) => one.text.startsWith("gemm"));
-    check(`${scheme}: what was found does not`, [found.length > 0, found.every((/** @type {any} */ one) => String(one.ground) === String(before.get(one.place).ground))], [true, true]);
+    check(`${scheme}: what was found does not`,
+      [found.length > 0, found.every((/** @type {any} */ one) => String(one.ground) === String(before.get(one.place).ground))],
+      [true, true]);
     await viewer.picture(`search-${scheme}`);
     await viewer.close();
   }
@@ -187,7 +209,9 @@ async function addresses({ browser, server }) {
   const span = await viewer.measure(await viewer.spot(stream.id, 0, 120000), await viewer.spot(stream.id, 0, 250000));
   await viewer.until((ends) => ends.every((end) => location.hash.includes(end)), span.map((end) => `${Math.round(end)}`));
   const address = new URL(viewer.page.url());
-  const state = () => ({ from: Math.round(window.sonde.view.from), to: Math.round(window.sonde.view.to), span: window.sonde.view.span.map(Math.round), picked: window.sonde.details?.start });
+  const state = () =>
+    ({ from: Math.round(window.sonde.view.from), to: Math.round(window.sonde.view.to), span: window.sonde.view.span.map(Math.round),
+      picked: window.sonde.details?.start });
   const other = await browser.open(server, { hash: address.hash });
   await other.until((start) => window.sonde.details?.start === start, 130000);
   check("the address shows the same to another", await other.tell(state), await viewer.tell(state));
@@ -207,7 +231,10 @@ async function addresses({ browser, server }) {
   await viewer.close();
 }
 
-/** As people click: between press and release the page has drawn whatever the press has changed. @param {ViewerPage} viewer @param {string} selector */
+/**
+ * As people click: between press and release the page has drawn whatever the press has changed.
+ * @param {ViewerPage} viewer @param {string} selector
+ */
 async function slowClick(viewer, selector) {
   const box = await viewer.page.locator(selector).boundingBox();
   await viewer.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
@@ -234,7 +261,8 @@ async function handlesRows({ browser, server }) {
   await viewer.page.fill("#filter", "stream");
   await viewer.until(() => window.sonde.rows.filter === "stream");
   await viewer.idle();
-  const found = await viewer.tell(() => window.sonde.rows.shown.filter((row) => !row.children.length).map((row) => `${row.label} ${row.kind}`));
+  const found = await viewer.tell(() => window.sonde.rows.shown.filter((row) => !row.children.length)
+    .map((row) => `${row.label} ${row.kind}`));
   check("the filter leaves rows with its text", [found.length > 0, found.every((text) => text.includes("stream"))], [true, true]);
   await viewer.page.fill("#filter", "");
   await viewer.until(() => window.sonde.rows.filter === "");

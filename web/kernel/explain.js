@@ -1,8 +1,22 @@
-// What a metric, a unit, a pipe or a stall is: the words of `sonde kernel --explain` (data-explain), where the pointer rests or the focus is; above them what a picture says there (data-said).
+// What a metric, a unit, a pipe or a stall is: the words of `sonde kernel --explain` (data-explain), where the pointer rests or the focus
+// is; above them what a picture says there (data-said).
 import { json } from "../api.js";
 import { escape, originOf } from "./parts.js";
 
 const DELAY = 350;
+
+/** The words are those of one counter: of a formula they say a part. @param {string} name @param {string} first what is said before */
+function computedText(name, first) {
+  return first ? "Computed, of this and other counters:" : `${name}: computed, of this and other counters:`;
+}
+
+/** @param {string} text @param {string} kind of its first line @param {string} origin */
+function wordsHtml(text, kind, origin) {
+  const [title, ...rest] = text.trimEnd().split("\n");
+  const head = title ? `<div class="${kind}">${escape(title)}</div>` : "";
+  const lines = rest.map((line) => `<div>${escape(line.trim())}</div>`).join("");
+  return `${head}${lines}${origin ? `<div class="faint">A value ${escape(origin)}.</div>` : ""}`;
+}
 
 export class Explainer {
   /** @param {HTMLElement} place whose parts are explained @param {HTMLElement} box where it is said */
@@ -108,13 +122,12 @@ export class Explainer {
     const { explain: name = "", said: first = "", computed } = target.dataset;
     const timer = this.timer;
     const answer = name ? await this.ask(name) : { text: "", known: false };
-    // The words are those of one counter: of a formula they say a part.
-    const said = [first, computed && answer.known ? (first ? "Computed, of this and other counters:" : `${computed}: computed, of this and other counters:`) : ""].filter(Boolean);
+    const said = [first, computed && answer.known ? computedText(computed, first) : ""].filter(Boolean);
     if (this.timer !== timer || (!answer.known && !said.length))
       return;
     const origin = computed ? "computed from counters" : originOf(target.dataset.metric || name);
-    const [title, ...rest] = answer.known ? answer.text.trimEnd().split("\n") : [""];
-    this.box.innerHTML = `${said.map((line) => `<div class="strong said">${escape(line)}</div>`).join("")}${title ? `<div class="${said.length ? "" : "strong"}">${escape(title)}</div>` : ""}${rest.map((/** @type {string} */ line) => `<div>${escape(line.trim())}</div>`).join("")}${origin && answer.known ? `<div class="faint">A value ${escape(origin)}.</div>` : ""}`;
+    this.box.innerHTML = said.map((line) => `<div class="strong said">${escape(line)}</div>`).join("") +
+      (answer.known ? wordsHtml(answer.text, said.length ? "" : "strong", origin) : "");
     this.box.hidden = false;
     const { width, height } = this.box.getBoundingClientRect();
     this.box.style.left = `${Math.max(4, Math.min(x + 14, window.innerWidth - width - 8))}px`;

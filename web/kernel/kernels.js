@@ -10,7 +10,7 @@ import { nextOrder } from "./groups.js";
 import { sentence } from "./light.js";
 import { TimelineReader } from "./lines.js";
 import { Lists } from "./lists.js";
-import { blocksOf, changeText, escape, percent, short } from "./parts.js";
+import { attributesHtml, blocksOf, changeText, escape, optionHtml, percent, short } from "./parts.js";
 import { RawPage } from "./raw.js";
 import { SourcePage } from "./source.js";
 import { TABS, readKernelState, writeKernelState } from "./state.js";
@@ -23,7 +23,56 @@ import { VariationPage } from "./variation.js";
 /** @typedef {import("./state.js").KernelState} KernelState */
 
 /** @type {Array<[string, string]>} what the help shows */
-export const KERNEL_KEYS = [["↑ ↓, k j", "previous, next kernel"], ["Home End", "first, last kernel"], ["1 2 3 4 5", "details, source, raw, variation, session"], ["Tab, ← →", "a card, and what its values are; in charts over time sample by sample"], ["b", "this kernel as the baseline; again: none"], ["/", "filter the kernels"], ["t", "the timeline, where there is one"], ["browser back", "undo a choice"], ["?", "this"]];
+export const KERNEL_KEYS = [
+  ["↑ ↓, k j", "previous, next kernel"], ["Home End", "first, last kernel"], ["1 2 3 4 5", "details, source, raw, variation, session"],
+  ["Tab, ← →", "a card, and what its values are; in charts over time sample by sample"],
+  ["b", "this kernel as the baseline; again: none"], ["/", "filter the kernels"], ["t", "the timeline, where there is one"],
+  ["browser back", "undo a choice"], ["?", "this"],
+];
+
+/** What is known of a kernel in a line. @param {Kernel} kernel */
+function titleFacts(kernel) {
+  const unusual = isUnusual(kernel) && `<button class="link unusual" data-tab="variation">${escape(unusualText(kernel))}</button>`;
+  return [
+    kernel.duration !== null && `<b>${escape(duration(kernel.duration))}</b>`, unusual,
+    kernel.gain !== null && `est. speed-up <b>${percent(kernel.gain)}</b>`,
+    isKernel(kernel) && `grid ${kernel.grid.join(" × ")}`, isKernel(kernel) && `block ${kernel.block.join(" × ")}`,
+    kernel.registers !== null && `${short(kernel.registers)} registers`, kernel.process && `${escape(kernel.process)} (${kernel.pid})`,
+  ].filter(Boolean);
+}
+
+/** How much its time differs from the baseline's. @param {Kernel} kernel */
+function changeHtml(kernel) {
+  const before = kernel.before?.duration;
+  if (!before || kernel.duration === null)
+    return "";
+  const change = changeText(((kernel.duration - before) / before) * 100);
+  return ` <span class="change" data-change="duration">${change} in time</span>`;
+}
+
+/** @param {Kernel} kernel */
+function titleHtml(kernel) {
+  const said = attributesHtml({ class: "verdict", "data-verdict": kernel.verdict, title: sentence(kernel) });
+  const verdict = kernel.verdict ? `<span ${said}>${escape(kernel.verdict)}</span>` : "";
+  const name = `<h2 title="${escape(kernel.name.slice(0, 4000))}">${escape(shortName(kernel.name))}</h2>`;
+  return `${name}${verdict}<span class="facts">${titleFacts(kernel).join("  ·  ")}${changeHtml(kernel)}</span>`;
+}
+
+/** Buttons that lead to the cards. @param {ReturnType<typeof cardsOf>} cards */
+function navHtml({ shown, missing }) {
+  const there = shown.map((card) => `<button data-card="${escape(card.id)}">${escape(card.title)}</button>`);
+  const absent = missing.map(({ title }) => `<button data-card="missing" class="absent" title="not recorded">${escape(title)}</button>`);
+  return `<nav class="card-nav" aria-label="Sections">${[...there, ...absent].join("")}</nav>`;
+}
+
+/** @param {string} error */
+function errorHtml(error) {
+  const said = `The counters of this kernel could not be read: ${escape(error)}`;
+  return `<article class="card" id="card-error"><ul class="kernel-rules"><li class="rule-WRN">${said}</li></ul></article>`;
+}
+
+const NO_CARDS = `<article class="card"><p class="kernel-note">No section was recorded as a whole; the single values are on the page ` +
+  `<button class="link" data-tab="raw">Raw</button>.</p></article>`;
 
 /** @param {string} id */
 const element = (id) => /** @type {HTMLElement} */ (document.getElementById(id));
@@ -37,7 +86,10 @@ export class Kernels {
     this.reports = this.facts.flatMap((facts, i) => (facts.kernels > 0 && !facts.baseline ? [i] : []));
     const baseline = this.facts.findIndex((facts) => facts.baseline);
     /** @type {KernelState} */
-    this.first = { report: this.reports[0] ?? 0, kernel: 0, tab: "details", baseline: baseline >= 0 ? [baseline, -1] : null, sort: 0, filter: "", raw: "", by: "", group: "", order: 0, metric: "", choices: {} };
+    this.first = {
+      report: this.reports[0] ?? 0, kernel: 0, tab: "details", baseline: baseline >= 0 ? [baseline, -1] : null, sort: 0, filter: "",
+      raw: "", by: "", group: "", order: 0, metric: "", choices: {},
+    };
     this.state = this.first;
     /** @type {List | null} */
     this.list = null;
@@ -308,41 +360,49 @@ export class Kernels {
     element("kernel-gpus").textContent = list.gpus.map(gpuText).join("  |  ");
     const select = element("kernel-report");
     select.hidden = this.reports.length < 2;
-    select.innerHTML = this.reports.map((number) => `<option value="${number}"${number === this.state.report ? " selected" : ""}>${escape(reportName(this.facts, number))}</option>`).join("");
+    const option = (/** @type {number} */ number) => optionHtml(number, reportName(this.facts, number), number === this.state.report);
+    select.innerHTML = this.reports.map(option).join("");
     /** @type {HTMLInputElement} */ (element("kernel-filter")).value = this.state.filter;
   }
 
   showTitle() {
-    const kernel = /** @type {Kernel} */ (this.kernel);
-    const unusual = isUnusual(kernel) && `<button class="link unusual" data-tab="variation">${escape(unusualText(kernel))}</button>`;
-    const facts = [kernel.duration !== null && `<b>${escape(duration(kernel.duration))}</b>`, unusual, kernel.gain !== null && `est. speed-up <b>${percent(kernel.gain)}</b>`, isKernel(kernel) && `grid ${kernel.grid.join(" × ")}`, isKernel(kernel) && `block ${kernel.block.join(" × ")}`,
-      kernel.registers !== null && `${short(kernel.registers)} registers`, kernel.process && `${escape(kernel.process)} (${kernel.pid})`].filter(Boolean);
-    const before = kernel.before?.duration;
-    const change = before && kernel.duration !== null ? ` <span class="change" data-change="duration">${changeText(((kernel.duration - before) / before) * 100)} in time</span>` : "";
-    element("kernel-title").innerHTML = `<h2 title="${escape(kernel.name.slice(0, 4000))}">${escape(shortName(kernel.name))}</h2>${kernel.verdict ? `<span class="verdict" data-verdict="${escape(kernel.verdict)}" title="${escape(sentence(kernel))}">${escape(kernel.verdict)}</span>` : ""}<span class="facts">${facts.join("  ·  ")}${change}</span>`;
+    element("kernel-title").innerHTML = titleHtml(/** @type {Kernel} */ (this.kernel));
     this.showBaselines();
+  }
+
+  /** What kernels can be compared with, by the value of its option. */
+  baselineOptions() {
+    const { baseline, report } = this.state;
+    const sameOf = (/** @type {number} */ i) => `same kernels of ${reportName(this.facts, i)}`;
+    const isOther = (/** @type {any} */ facts, /** @type {number} */ i) => facts.kernels > 0 && (i !== report || facts.baseline);
+    const options = this.facts.flatMap((facts, i) => (isOther(facts, i) ? [[`${i}.-1`, sameOf(i)]] : []));
+    const key = baseline ? baseline.join(".") : "";
+    if (baseline && !options.some(([value]) => value === key))
+      options.push([key, baseline[1] < 0 ? sameOf(baseline[0]) : `kernel ${baseline[1]} of ${reportName(this.facts, baseline[0])}`]);
+    return [["", "none"], ...options];
   }
 
   showBaselines() {
     const { baseline, report, kernel } = this.state;
     const key = baseline ? baseline.join(".") : "";
-    const options = [["", "none"], ...this.facts.flatMap((facts, i) => (facts.kernels > 0 && (i !== report || facts.baseline) ? [[`${i}.-1`, `same kernels of ${reportName(this.facts, i)}`]] : []))];
-    if (baseline && !options.some(([value]) => value === key))
-      options.push([key, baseline[1] < 0 ? `same kernels of ${reportName(this.facts, baseline[0])}` : `kernel ${baseline[1]} of ${reportName(this.facts, baseline[0])}`]);
-    element("kernel-baseline").innerHTML = options.map(([value, text]) => `<option value="${value}"${value === key ? " selected" : ""}>${escape(text)}</option>`).join("");
+    const options = this.baselineOptions().map(([value, text]) => optionHtml(value, text, value === key));
+    element("kernel-baseline").innerHTML = options.join("");
     element("kernel-pin").setAttribute("aria-pressed", String(Boolean(baseline && baseline[0] === report && baseline[1] === kernel)));
     const isAlone = baseline && this.kernel?.matches === 0;
     element("kernel-unmatched").textContent = isAlone ? "This kernel is not in the baseline." : "";
   }
 
   showTabs() {
-    element("kernel-tabs").innerHTML = TABS.map(([name, title]) => `<button role="tab" data-tab="${name}" aria-selected="${name === this.state.tab}">${title}</button>`).join("");
+    const tabHtml = (/** @type {string} */ name, /** @type {string} */ title) =>
+      `<button role="tab" data-tab="${name}" aria-selected="${name === this.state.tab}">${title}</button>`;
+    element("kernel-tabs").innerHTML = TABS.map(([name, title]) => tabHtml(name, title)).join("");
   }
 
   /** Words that stand in the page itself. */
   fillWords() {
+    const oneLine = (/** @type {string} */ text) => text.trim().replace(/\s*\n\s*/g, " ");
     for (const place of /** @type {NodeListOf<HTMLElement>} */ (this.details?.querySelectorAll("[data-words]")))
-      this.explainer?.ask(place.dataset.words || "").then((answer) => { place.textContent = answer.known ? answer.text.trim().replace(/\s*\n\s*/g, " ") : ""; });
+      this.explainer?.ask(place.dataset.words || "").then((answer) => { place.textContent = answer.known ? oneLine(answer.text) : ""; });
   }
 
   showDetails() {
@@ -351,11 +411,11 @@ export class Kernels {
       return;
     const scroll = this.details.scrollTop;
     const shown = { kernel, sections: new Map(kernel.sections.map((section) => [section.id, section])), choices: this.state.choices };
-    const { shown: cards, missing } = cardsOf(kernel);
-    const nav = [...cards.map((card) => `<button data-card="${escape(card.id)}">${escape(card.title)}</button>`), ...missing.map((card) => `<button data-card="missing" class="absent" title="not recorded">${escape(card.title)}</button>`)].join("");
-    const error = kernel.error ? `<article class="card" id="card-error"><ul class="kernel-rules"><li class="rule-WRN">The counters of this kernel could not be read: ${escape(kernel.error)}</li></ul></article>` : "";
-    const empty = cards.length || error ? "" : `<article class="card"><p class="kernel-note">No section was recorded as a whole; the single values are on the page <button class="link" data-tab="raw">Raw</button>.</p></article>`;
-    this.details.innerHTML = `<nav class="card-nav" aria-label="Sections">${nav}</nav><div class="cards">${error}${empty}${otherRulesHtml(kernel, cards)}${cards.map((card) => cardHtml(card, shown)).join("")}${missingHtml(kernel, missing)}</div>`;
+    const all = cardsOf(kernel);
+    const error = kernel.error ? errorHtml(kernel.error) : "";
+    const empty = all.shown.length || error ? "" : NO_CARDS;
+    const cards = otherRulesHtml(kernel, all.shown) + all.shown.map((card) => cardHtml(card, shown)).join("");
+    this.details.innerHTML = `${navHtml(all)}<div class="cards">${error}${empty}${cards}${missingHtml(kernel, all.missing)}</div>`;
     this.details.scrollTop = scroll;
     this.fillWords();
   }

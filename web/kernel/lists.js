@@ -9,6 +9,18 @@ import { SummaryList, arranged, summaryTsv } from "./summary.js";
 /** @param {string} id */
 const element = (id) => /** @type {HTMLElement} */ (document.getElementById(id));
 
+/** How many are listed. @param {number} shown @param {number} total */
+function countText(shown, total) {
+  if (shown !== total)
+    return `${count(shown)} of ${count(total)} launches`;
+  return `${count(shown)} ${shown === 1 ? "launch" : "launches"}`;
+}
+
+/** @param {string} way @param {boolean} isChosen */
+function wayHtml(way, isChosen) {
+  return `<button role="tab" data-way="${way}" aria-selected="${isChosen}">${way ? WAYS[way].title : "Launches"}</button>`;
+}
+
 export class Lists {
   /** @param {Kernels} page */
   constructor(page) {
@@ -41,7 +53,8 @@ export class Lists {
 
   /** The group whose launches are listed. */
   group() {
-    return this.page.state.group && this.sums?.by === this.page.state.by ? this.sums.groups.find((group) => keyOf(group) === this.page.state.group) : undefined;
+    const { group: key, by } = this.page.state;
+    return key && this.sums?.by === by ? this.sums.groups.find((group) => keyOf(group) === key) : undefined;
   }
 
   get showsSums() {
@@ -64,7 +77,9 @@ export class Lists {
   }
 
   tsv() {
-    return this.showsSums ? groupsTsv(this.sums?.groups || [], this.allTime, this.order, this.page.state.filter) : summaryTsv(this.arranged());
+    if (!this.showsSums)
+      return summaryTsv(this.arranged());
+    return groupsTsv(this.sums?.groups || [], this.allTime, this.order, this.page.state.filter);
   }
 
   showNow() {
@@ -78,7 +93,7 @@ export class Lists {
     }
     const kernels = this.arranged();
     this.lines.show(kernels, this.page.state.kernel, this.page.state.sort);
-    element("kernel-count").textContent = kernels.length === this.page.list?.total ? `${count(kernels.length)} ${kernels.length === 1 ? "launch" : "launches"}` : `${count(kernels.length)} of ${count(this.page.list?.total || 0)} launches`;
+    element("kernel-count").textContent = countText(kernels.length, this.page.list?.total || 0);
   }
 
   /** Launches or sums, and which group is listed. */
@@ -86,7 +101,7 @@ export class Lists {
     const group = this.group();
     const ways = ["", ...(this.page.list?.ways || [])];
     const chosen = this.showsSums ? this.page.state.by : "";
-    element("kernel-ways").innerHTML = ways.map((way) => `<button role="tab" data-way="${way}" aria-selected="${way === chosen}">${way ? WAYS[way].title : "Launches"}</button>`).join("");
+    element("kernel-ways").innerHTML = ways.map((way) => wayHtml(way, way === chosen)).join("");
     element("kernel-group").hidden = !group;
     element("kernel-group").textContent = group ? `${WAYS[this.page.state.by].one}: ${nameOf(group)} ✕` : "";
   }

@@ -1,10 +1,18 @@
 // Every value of a kernel by its metric, filtered by a text, to be copied.
 import { copyText, tsv } from "../panels/panel.js";
-import { beforeHtml, escape, marks, unitText, warmHtml } from "./parts.js";
+import { beforeHtml, escape, filteredHtml, marks, note, unitText, warmHtml } from "./parts.js";
 
 /** @typedef {import("./types.js").Cell} Cell */
 
 const MOST_LINES = 3000;
+
+const MORE = note(`The first ${MOST_LINES}; copying takes all.`);
+
+/** @param {Cell} cell */
+function lineHtml(cell) {
+  const value = `<td>${escape(cell.metric)}</td><td class="number">${escape(cell.text)}</td><td>${escape(unitText(cell.shown))}</td>`;
+  return `<tr ${marks(cell)} data-explain="${escape(cell.metric)}">${value}<td>${warmHtml(cell)}</td><td>${beforeHtml(cell)}</td></tr>`;
+}
 
 export class RawPage {
   /** @param {HTMLElement} place @param {() => void} changed the filter */
@@ -37,25 +45,26 @@ export class RawPage {
   tsv() {
     const compared = this.values.some((cell) => cell.before !== undefined);
     const heated = this.values.some((cell) => cell.warm !== undefined);
-    const rows = this.kept().map((cell) => [cell.metric, cell.unit, cell.value, ...(heated ? [cell.warm] : []), ...(compared ? [cell.before, cell.change] : [])]);
+    const others = (/** @type {Cell} */ { warm, before, change }) => [...(heated ? [warm] : []), ...(compared ? [before, change] : [])];
+    const rows = this.kept().map((cell) => [cell.metric, cell.unit, cell.value, ...others(cell)]);
     return tsv(["metric", "unit", "value", ...(heated ? ["warm caches"] : []), ...(compared ? ["baseline", "change %"] : [])], rows);
   }
 
   /** @param {Cell[]} values */
   show(values) {
     this.values = values;
-    this.place.innerHTML = `<div class="bar"><input id="raw-filter" type="search" placeholder="filter metrics: words of their names" aria-label="Show only metrics with these words" spellcheck="false" value="${escape(this.filter)}"><span id="raw-count" class="faint" role="status"></span><span class="spring"></span><button id="raw-copy" class="copy">Copy as TSV</button></div><div id="raw-lines"></div>`;
+    this.place.innerHTML = filteredHtml("raw", this.filter);
     this.showLines();
   }
 
   showLines() {
     const kept = this.kept();
-    const lines = kept.slice(0, MOST_LINES).map((cell) => `<tr ${marks(cell)} data-explain="${escape(cell.metric)}"><td>${escape(cell.metric)}</td><td class="number">${escape(cell.text)}</td><td>${escape(unitText(cell.shown))}</td><td>${warmHtml(cell)}</td><td>${beforeHtml(cell)}</td></tr>`);
+    const lines = kept.slice(0, MOST_LINES).map(lineHtml).join("");
     const count = this.place.querySelector("#raw-count");
     const box = this.place.querySelector("#raw-lines");
     if (count)
       count.textContent = `${kept.length} of ${this.values.length} values`;
     if (box)
-      box.innerHTML = `<table class="raw-table"><tbody>${lines.join("")}</tbody></table>${kept.length > MOST_LINES ? `<p class="kernel-note">The first ${MOST_LINES}; copying takes all.</p>` : ""}`;
+      box.innerHTML = `<table class="raw-table"><tbody>${lines}</tbody></table>${kept.length > MOST_LINES ? MORE : ""}`;
   }
 }

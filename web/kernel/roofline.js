@@ -1,5 +1,5 @@
 // Roofline: work for each byte against work a second, both logarithmic, below what arithmetic and each level of memory allow.
-import { amount, escape } from "./parts.js";
+import { amount, attributesHtml, chartLine, chartText, choiceHtml, escape } from "./parts.js";
 
 /** @typedef {import("./types.js").Block} Block */
 /** @typedef {import("./types.js").Roof} Roof */
@@ -28,14 +28,19 @@ const LEAST_HEADROOM = 1.005;
 /** @typedef {{ work: string, level: string, x: number, y: number, when: When }} Point */
 
 /** @type {Record<When, { said: string, kind: string, size: number }>} */
-const WHENS = { achieved: { said: "", kind: "", size: 6 }, achieved_warm: { said: "warm caches, ", kind: " warm", size: 7.5 }, achieved_before: { said: "baseline, ", kind: " old", size: 9 } };
+const WHENS = {
+  achieved: { said: "", kind: "", size: 6 },
+  achieved_warm: { said: "warm caches, ", kind: " warm", size: 7.5 },
+  achieved_before: { said: "baseline, ", kind: " old", size: 9 },
+};
 
 /** @param {Roof[]} rows @param {When} when @returns {Point[]} */
 export function pointsOf(rows, when) {
   const value = (/** @type {Roof} */ roof) => roof[when] || 0;
   const traffic = rows.filter((row) => row.traffic && value(row) > 0);
-  return rows.filter((row) => !row.traffic && value(row) > 0)
-    .flatMap((work) => traffic.map((level) => ({ work: work.name, level: level.name, x: value(work) / value(level), y: value(work), when })));
+  const point = (/** @type {Roof} */ work, /** @type {Roof} */ level) =>
+    ({ work: work.name, level: level.name, x: value(work) / value(level), y: value(work), when });
+  return rows.filter((row) => !row.traffic && value(row) > 0).flatMap((work) => traffic.map((level) => point(work, level)));
 }
 
 /** Powers of ten that enclose all of it. @param {number[]} values @returns {[number, number]} */
@@ -79,7 +84,8 @@ export class Roofline {
     this.xs = decades([...this.points.map((p) => p.x), ...ridges]);
     // Room for slopes before they end.
     this.xs = [Math.min(this.xs[0], Math.log10(Math.min(...ridges)) - 1.2), this.xs[1] + 0.3];
-    this.ys = decades([...this.points.map((p) => p.y), top * headroom.sm, ...this.levels.map((level) => Math.max((level.peak || 0) * 10 ** this.xs[0], top / 1e5))]);
+    const feet = this.levels.map((level) => Math.max((level.peak || 0) * 10 ** this.xs[0], top / 1e5));
+    this.ys = decades([...this.points.map((p) => p.y), top * headroom.sm, ...feet]);
   }
 
   /** @param {number} value */
@@ -92,14 +98,24 @@ export class Roofline {
     return HEIGHT - BOTTOM - ((Math.log10(value) - this.ys[0]) / (this.ys[1] - this.ys[0])) * (HEIGHT - TOP - BOTTOM);
   }
 
+  /** A power of ten below. @param {number} exponent */
+  columnHtml(exponent) {
+    const x = this.x(10 ** exponent);
+    return chartLine("grid", [x, x, TOP, HEIGHT - BOTTOM]) + chartText("tick", x, HEIGHT - BOTTOM + 16, "middle", plainPower(exponent));
+  }
+
+  /** A power of ten at the left. @param {number} exponent */
+  lineHtml(exponent) {
+    const y = this.y(10 ** exponent);
+    return chartLine("grid", [LEFT, WIDTH - RIGHT, y, y]) + chartText("tick", LEFT - 8, y + 4, "end", amount(10 ** exponent, ""));
+  }
+
   grid() {
-    const lines = [];
-    for (let e = Math.ceil(this.xs[0]); e <= this.xs[1]; e++)
-      lines.push(`<line class="grid" x1="${this.x(10 ** e)}" x2="${this.x(10 ** e)}" y1="${TOP}" y2="${HEIGHT - BOTTOM}"/><text class="tick" x="${this.x(10 ** e)}" y="${HEIGHT - BOTTOM + 16}" text-anchor="middle">${plainPower(e)}</text>`);
-    for (let e = Math.ceil(this.ys[0]); e <= this.ys[1]; e++)
-      lines.push(`<line class="grid" x1="${LEFT}" x2="${WIDTH - RIGHT}" y1="${this.y(10 ** e)}" y2="${this.y(10 ** e)}"/><text class="tick" x="${LEFT - 8}" y="${this.y(10 ** e) + 4}" text-anchor="end">${amount(10 ** e, "")}</text>`);
-    return lines.join("") + `<text class="axis" x="${(LEFT + WIDTH - RIGHT) / 2}" y="${HEIGHT - 6}" text-anchor="middle">operations a byte</text>` +
-      `<text class="axis" x="14" y="${(TOP + HEIGHT - BOTTOM) / 2}" text-anchor="middle" transform="rotate(-90 14 ${(TOP + HEIGHT - BOTTOM) / 2})">operations a second</text>`;
+    const middle = (TOP + HEIGHT - BOTTOM) / 2;
+    const turned = attributesHtml({ x: 14, y: middle, "text-anchor": "middle", transform: `rotate(-90 14 ${middle})` });
+    return exponents(this.xs).map((e) => this.columnHtml(e)).join("") + exponents(this.ys).map((e) => this.lineHtml(e)).join("") +
+      chartText("axis", (LEFT + WIDTH - RIGHT) / 2, HEIGHT - 6, "middle", "operations a byte") +
+      `<text class="axis" ${turned}>operations a second</text>`;
   }
 
   /** The slope of a level, up to where arithmetic ends it. @param {Roof} level @param {number} factor @param {string} more class */
@@ -110,7 +126,8 @@ export class Roofline {
     const x1 = top / peak;
     if (!(x1 > x0))
       return "";
-    return `<path class="roof ${LEVEL_CLASS[level.name] || ""}${more}" d="M${this.x(x0)},${this.y(x0 * peak)}L${this.x(x1)},${this.y(top)}" data-roof="${escape(level.name)}" data-peak="${peak}" data-explain="${UNITS[level.name] || ""}" data-said="${escape(`${level.name}: ${amount(peak, "byte/s")}${more ? ", at the highest clocks" : ", at the clocks that were measured"}`)}"/>`;
+    return roofHtml(`${LEVEL_CLASS[level.name] || ""}${more}`, `M${this.x(x0)},${this.y(x0 * peak)}L${this.x(x1)},${this.y(top)}`,
+      { name: level.name, peak, unit: "byte/s", explain: UNITS[level.name] || "", isTheoretical: more !== "" });
   }
 
   /** L1 has the clock of the multiprocessors, L2 one that is not known. @param {Roof} level */
@@ -124,23 +141,45 @@ export class Roofline {
     return this.works.slice(0, this.works.indexOf(work)).every((other) => Math.abs(this.y(other.peak || 1) - y) >= LABEL_HEIGHT);
   }
 
-  roofs() {
-    const fastest = (/** @type {number} */ i) => Math.max(...this.levels.map((level) => (level.peak || 0) * (i ? this.headroomOf(level) : 1)));
+  /** The most that a level allows. @param {boolean} isTheoretical */
+  fastest(isTheoretical) {
+    return Math.max(...this.levels.map((level) => (level.peak || 0) * (isTheoretical ? this.headroomOf(level) : 1)));
+  }
+
+  /** The slopes of a level: measured and, where it is higher, theoretical. @param {Roof} level */
+  slopes(level) {
+    const headroom = this.headroomOf(level);
+    return this.slope(level, 1, "") + (headroom > LEAST_HEADROOM ? this.slope(level, headroom, " theoretical") : "");
+  }
+
+  /** Where arithmetic ends. @param {Roof} work @param {number} factor @param {boolean} isTheoretical */
+  top(work, factor, isTheoretical) {
+    const peak = (work.peak || 0) * factor;
+    const from = Math.max(10 ** this.xs[0], peak / this.fastest(isTheoretical));
     // Above the roof is the dashed one, where there is one.
     const labelAt = this.headroom.sm > LEAST_HEADROOM ? 15 : -5;
-    const slopes = this.levels.map((level) => this.slope(level, 1, "") + (this.headroomOf(level) > LEAST_HEADROOM ? this.slope(level, this.headroomOf(level), " theoretical") : ""));
-    const tops = this.works.flatMap((work) => [1, this.headroom.sm].filter((factor, i) => i === 0 || factor > LEAST_HEADROOM).map((factor, i) => {
-      const peak = (work.peak || 0) * factor;
-      const from = Math.max(10 ** this.xs[0], peak / fastest(i));
-      return `<path class="roof work${i ? " theoretical" : ""}" d="M${this.x(from)},${this.y(peak)}H${WIDTH - RIGHT}" data-roof="${escape(work.name)}" data-peak="${peak}" data-explain="" data-said="${escape(`${work.name}: ${amount(peak, "op/s")}${i ? ", at the highest clocks" : ", at the clocks that were measured"}`)}"/>` +
-        (i || !this.hasLabel(work) ? "" : `<text class="roof-name" x="${WIDTH - RIGHT - 4}" y="${this.y(peak) + labelAt}" text-anchor="end">${escape(work.name)} ${amount(peak, "op/s")}</text>`);
-    }));
-    const names = this.levels.map((level) => {
-      const peak = level.peak || 1;
-      const at = Math.max(10 ** this.xs[0], 10 ** this.ys[0] / peak) * 1.25;
-      return `<text class="roof-name" x="${this.x(at) + 6}" y="${this.y(at * peak) - 8}" transform="rotate(${-this.angle()} ${this.x(at) + 6} ${this.y(at * peak) - 8})">${escape(level.name)} ${amount(peak, "byte/s")}</text>`;
-    });
-    return slopes.join("") + tops.join("") + names.join("");
+    const label = `${escape(work.name)} ${amount(peak, "op/s")}`;
+    const roof = roofHtml(`work${isTheoretical ? " theoretical" : ""}`, `M${this.x(from)},${this.y(peak)}H${WIDTH - RIGHT}`,
+      { name: work.name, peak, unit: "op/s", explain: "", isTheoretical });
+    if (isTheoretical || !this.hasLabel(work))
+      return roof;
+    return roof + chartText("roof-name", WIDTH - RIGHT - 4, this.y(peak) + labelAt, "end", label);
+  }
+
+  /** The name of a level, along its slope. @param {Roof} level */
+  levelName(level) {
+    const peak = level.peak || 1;
+    const at = Math.max(10 ** this.xs[0], 10 ** this.ys[0] / peak) * 1.25;
+    const [x, y] = [this.x(at) + 6, this.y(at * peak) - 8];
+    const placed = attributesHtml({ x, y, transform: `rotate(${-this.angle()} ${x} ${y})` });
+    return `<text class="roof-name" ${placed}>${escape(level.name)} ${amount(peak, "byte/s")}</text>`;
+  }
+
+  roofs() {
+    const factors = [1, this.headroom.sm].filter((factor, i) => i === 0 || factor > LEAST_HEADROOM);
+    const tops = this.works.flatMap((work) => factors.map((factor, i) => this.top(work, factor, i > 0)));
+    const slopes = this.levels.map((level) => this.slopes(level));
+    return slopes.join("") + tops.join("") + this.levels.map((level) => this.levelName(level)).join("");
   }
 
   angle() {
@@ -149,35 +188,79 @@ export class Roofline {
     return (Math.atan2(dy, dx) * 180) / Math.PI;
   }
 
+  /** @param {Point} point @param {string} shape */
+  pointHtml(point, shape) {
+    const { said: first, kind, size } = WHENS[point.when];
+    const said = `${first}${point.work}, ${point.level}: ${amount(point.x, "op/byte")}, ${amount(point.y, "op/s")}`;
+    const drawn = attributesHtml({
+      class: `point ${LEVEL_CLASS[point.level] || ""}${kind}`,
+      d: shapePath(this.x(point.x), this.y(point.y), size + (LARGER[point.level] ?? 0), shape), tabindex: 0,
+      "data-point": `${point.work}/${point.level}`, "data-when": point.when, "data-x": point.x, "data-y": point.y,
+      "data-explain": UNITS[point.level] || "", "data-said": said, role: "img", "aria-label": said,
+    });
+    return `<path ${drawn}/>`;
+  }
+
   marks() {
     const names = [...new Set(this.points.map((point) => point.work))];
-    return this.points.map((point) => {
-      const shape = SHAPES[names.indexOf(point.work) % SHAPES.length];
-      const { said: first, kind, size } = WHENS[point.when];
-      const said = `${first}${point.work}, ${point.level}: ${amount(point.x, "op/byte")}, ${amount(point.y, "op/s")}`;
-      return `<path class="point ${LEVEL_CLASS[point.level] || ""}${kind}" d="${shapePath(this.x(point.x), this.y(point.y), size + (LARGER[point.level] ?? 0), shape)}" tabindex="0" data-point="${escape(`${point.work}/${point.level}`)}" data-when="${point.when}" data-x="${point.x}" data-y="${point.y}" data-explain="${UNITS[point.level] || ""}" data-said="${escape(said)}" role="img" aria-label="${escape(said)}"/>`;
-    }).join("");
+    return this.points.map((point) => this.pointHtml(point, SHAPES[names.indexOf(point.work) % SHAPES.length])).join("");
+  }
+
+  /** What hollow points are. */
+  otherLegends() {
+    const has = (/** @type {When} */ when) => this.points.some((point) => point.when === when);
+    return [...(has("achieved_warm") ? [swatchHtml("warm", "warm caches (hollow)")] : []),
+      ...(has("achieved_before") ? [swatchHtml("old", "baseline (hollow)")] : [])];
+  }
+
+  /** What the lines are. */
+  roofLegends() {
+    const measured = `<span><i class="rule measured"></i>roof at the clocks measured`;
+    if (Math.max(this.headroom.sm, this.headroom.dram) > LEAST_HEADROOM)
+      return [`${measured}</span>`, `<span><i class="rule"></i>at the highest clocks</span>`];
+    return [`${measured}${this.areHighest ? ", the highest of this GPU" : ""}</span>`];
   }
 
   legend() {
     const works = [...new Set(this.points.map((point) => point.work))];
-    const items = works.map((work, i) => `<span><svg width="14" height="14" viewBox="0 0 14 14"><path class="point plain" d="${shapePath(7, 7, 4.5, SHAPES[i % SHAPES.length])}"/></svg>${escape(work)}</span>`);
-    const levels = [...new Set(this.points.map((point) => point.level))].map((level) => `<span><i class="swatch ${LEVEL_CLASS[level] || ""}"></i>${escape(level)}</span>`);
-    const has = (/** @type {When} */ when) => this.points.some((point) => point.when === when);
-    const old = [...(has("achieved_warm") ? ["<span><i class=\"swatch warm\"></i>warm caches (hollow)</span>"] : []), ...(has("achieved_before") ? ["<span><i class=\"swatch old\"></i>baseline (hollow)</span>"] : [])];
+    const items = works.map((work, i) => `<span>${shapeHtml(SHAPES[i % SHAPES.length])}${escape(work)}</span>`);
+    const names = [...new Set(this.points.map((point) => point.level))];
+    const levels = names.map((level) => swatchHtml(LEVEL_CLASS[level] || "", escape(level)));
     const more = this.hidden > 0 ? [`<span>${this.hidden} other kinds of work, less than these</span>`] : [];
-    const highest = Math.max(this.headroom.sm, this.headroom.dram) > LEAST_HEADROOM;
-    const roofs = highest ? [`<span><i class="rule measured"></i>roof at the clocks measured</span>`, `<span><i class="rule"></i>at the highest clocks</span>`] :
-      [`<span><i class="rule measured"></i>roof at the clocks measured${this.areHighest ? ", the highest of this GPU" : ""}</span>`];
-    return `<div class="legend">${[...items, ...levels, ...old, ...roofs, ...more].join("")}</div>`;
+    return `<div class="legend">${[...items, ...levels, ...this.otherLegends(), ...this.roofLegends(), ...more].join("")}</div>`;
   }
 
   html() {
     if (!this.works.length || !this.levels.length)
       return `<p class="kernel-note">The roofs of this chart were not recorded.</p>`;
-    const none = this.points.length ? "" : `<text class="nothing" x="${WIDTH / 2}" y="${HEIGHT / 2}" text-anchor="middle">The kernel did no work of this kind.</text>`;
-    return `<svg class="roofline" viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="Roofline">${this.grid()}${this.roofs()}${this.marks()}${none}</svg>${this.legend()}`;
+    const none = this.points.length ? "" : chartText("nothing", WIDTH / 2, HEIGHT / 2, "middle", "The kernel did no work of this kind.");
+    const chart = `${this.grid()}${this.roofs()}${this.marks()}${none}`;
+    return `<svg class="roofline" viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="Roofline">${chart}</svg>${this.legend()}`;
   }
+}
+
+/** Whole ones between two. @param {number[]} ends */
+function exponents([from, to]) {
+  const first = Math.ceil(from);
+  return Array.from({ length: Math.max(0, Math.floor(to) - first + 1) }, (_, i) => first + i);
+}
+
+/** @typedef {{ name: string, peak: number, unit: string, explain: string, isTheoretical: boolean }} Said of a roof */
+
+/** @param {string} kind @param {string} d @param {Said} roof */
+function roofHtml(kind, d, { name, peak, unit, explain, isTheoretical }) {
+  const clocks = isTheoretical ? "at the highest clocks" : "at the clocks that were measured";
+  const said = `${name}: ${amount(peak, unit)}, ${clocks}`;
+  const named = attributesHtml({ "data-roof": name, "data-peak": peak, "data-explain": explain, "data-said": said });
+  return `<path class="roof ${kind}" d="${d}" ${named}/>`;
+}
+
+/** @param {string} kind @param {string} html */
+const swatchHtml = (kind, html) => `<span><i class="swatch ${kind}"></i>${html}</span>`;
+
+/** @param {string} shape */
+function shapeHtml(shape) {
+  return `<svg width="14" height="14" viewBox="0 0 14 14"><path class="point plain" d="${shapePath(7, 7, 4.5, shape)}"/></svg>`;
 }
 
 /** @param {number} exponent */
@@ -185,16 +268,29 @@ function plainPower(exponent) {
   return exponent < 0 ? (10 ** exponent).toPrecision(1) : amount(10 ** exponent, "");
 }
 
-/** @param {Block[]} blocks of all rooflines @param {string} chosen title of the one that is shown @param {Record<string, number | null>} clocks */
-export function rooflineHtml(blocks, chosen, clocks) {
-  // The work that is nearest to its peak, at as many levels as there are. Compilers load constants by instructions of half precision, so that counts half.
+/**
+ * The one whose work is nearest to its peak, at as many levels as there are.
+ * Compilers load constants by instructions of half precision, so that counts half.
+ * @param {Block[]} blocks
+ */
+function busiestOf(blocks) {
   const share = (/** @type {Roof} */ row) => (row.traffic || !row.peak ? 0 : (row.achieved || 0) / row.peak);
   const work = (/** @type {Block} */ one) => Math.max(...one.rows.map(share), 0) * (one.title.includes("Half") ? 0.5 : 1);
   const levels = (/** @type {Block} */ one) => one.rows.filter((row) => row.traffic).length;
-  const block = blocks.find((one) => one.title === chosen) || blocks.reduce((best, one) => (work(one) > work(best) || (work(one) === work(best) && levels(one) > levels(best)) ? one : best));
+  const isMore = (/** @type {Block} */ one, /** @type {Block} */ best) =>
+    work(one) > work(best) || (work(one) === work(best) && levels(one) > levels(best));
+  return blocks.reduce((best, one) => (isMore(one, best) ? one : best));
+}
+
+/**
+ * @param {Block[]} blocks of all rooflines @param {string} chosen title of the one that is shown
+ * @param {Record<string, number | null>} clocks
+ */
+export function rooflineHtml(blocks, chosen, clocks) {
+  const block = blocks.find((one) => one.title === chosen) || busiestOf(blocks);
   const options = blocks.map((one) => `<option${one === block ? " selected" : ""}>${escape(one.title)}</option>`).join("");
   const ratio = (/** @type {number | null} */ most, /** @type {number | null} */ now) => (most && now && most > now ? most / now : 1);
   const chart = new Roofline(block.rows, { sm: ratio(clocks?.sm_most, clocks?.sm), dram: ratio(clocks?.dram_most, clocks?.dram) });
   chart.areHighest = Boolean(clocks?.sm && clocks.sm_most && clocks.dram && clocks.dram_most);
-  return `<label class="choice">chart <select data-choice="roofline" aria-label="Which roofline">${options}</select></label>${chart.html()}`;
+  return choiceHtml("chart", "roofline", "Which roofline", options) + chart.html();
 }

@@ -1,6 +1,6 @@
 // Instructions and source lines with what was counted and sampled of each: as many as there are, only those in sight are in the page.
 import { json } from "../api.js";
-import { absent, changeText, escape, percent, short } from "./parts.js";
+import { absent, attributesHtml, changeText, escape, optionHtml, percent, short } from "./parts.js";
 import { instructionRows, ptxRows, sourceRows } from "./source_rows.js";
 
 /** @typedef {import("./types.js").Kernel} Kernel */
@@ -17,6 +17,18 @@ const STALL = /pcsamp_warps_issue_stalled_(?!.*_not_issued)/;
 
 /** @type {Record<string, [string, string]>} what is listed, and the heading of its texts */
 const MODES = { sass: ["instructions", "Instruction"], lines: ["lines", "Source"], ptx: ["lines", "PTX"] };
+
+const MODE_NAMES = { sass: "instructions (SASS)", lines: "source lines", ptx: "PTX" };
+
+/** What one can choose. @param {string} label @param {string} id @param {string} about @param {string} options */
+function selectHtml(label, id, about, options) {
+  return `<label class="choice">${label} <select id="${id}" aria-label="${about}">${options}</select></label>`;
+}
+
+/** What one can have or not. @param {string} label @param {string} id @param {boolean} isChecked */
+function checkHtml(label, id, isChecked) {
+  return `<label class="choice"><input type="checkbox" id="${id}"${isChecked ? " checked" : ""}> ${label}</label>`;
+}
 
 export class SourcePage {
   /** @param {HTMLElement} place */
@@ -51,20 +63,43 @@ export class SourcePage {
     this.lay();
   }
 
+  /** Columns that can be the heat, by their group. */
+  heatOptions() {
+    const { columns } = /** @type {Source} */ (this.source);
+    const optionsOf = (/** @type {string} */ group) =>
+      columns.map((column, i) => (column.group === group ? optionHtml(i, column.label, i === this.heat) : "")).join("");
+    const groups = [...new Set(columns.map((column) => column.group))];
+    return groups.map((group) => `<optgroup label="${escape(group)}">${optionsOf(group)}</optgroup>`).join("");
+  }
+
+  /** Where there is inlined code: by which lines it is told. */
+  inliningHtml() {
+    const options = optionHtml("", "where it was written", false) + optionHtml("outermost", "where the kernel calls it", this.outermost);
+    const lines = selectHtml("inlined", "source-inlined", "Lines of what was inlined", options);
+    return `<span id="source-inlining">${lines}${checkHtml("calls", "source-calls", this.calls)}</span>`;
+  }
+
+  barHtml() {
+    const { lines, ptx } = /** @type {Source} */ (this.source);
+    const named = Object.entries(MODE_NAMES).filter(([mode]) => mode !== "ptx" || ptx.length);
+    const modes = named.map(([mode, name]) => optionHtml(mode, name, mode === this.mode)).join("");
+    const lineless = `<span class="faint">Without lines: the program lacks -lineinfo.</span>`;
+    return selectHtml("show", "source-mode", "Instructions, source lines or PTX", modes) +
+      (lines.some((line) => line.inlined) ? this.inliningHtml() : "") +
+      selectHtml("heat", "source-heat", "Column of the heat", this.heatOptions()) +
+      checkHtml("the most first", "source-sort", this.byHeat) +
+      `<button id="source-hottest">Hottest line</button><button id="source-next">Next</button>` +
+      `<span class="faint" id="source-count"></span>${lines.some((line) => line.file) ? "" : lineless}`;
+  }
+
   /** The whole page; afterwards only rows change. */
   lay() {
     const source = /** @type {Source} */ (this.source);
-    const groups = [...new Set(source.columns.map((column) => column.group))];
-    const options = groups.map((group) => `<optgroup label="${escape(group)}">${source.columns.map((column, i) => (column.group === group ? `<option value="${i}"${i === this.heat ? " selected" : ""}>${escape(column.label)}</option>` : "")).join("")}</optgroup>`).join("");
-    const isLined = source.lines.some((line) => line.file);
     if (this.mode === "ptx" && !source.ptx.length)
       this.mode = "sass";
-    const modes = [["sass", "instructions (SASS)"], ["lines", "source lines"], ...(source.ptx.length ? [["ptx", "PTX"]] : [])].map(([value, text]) => `<option value="${value}"${value === this.mode ? " selected" : ""}>${text}</option>`).join("");
-    const inlined = source.lines.some((line) => line.inlined) ? `<span id="source-inlining"><label class="choice">inlined <select id="source-inlined" aria-label="Lines of what was inlined"><option value="">where it was written</option><option value="outermost"${this.outermost ? " selected" : ""}>where the kernel calls it</option></select></label><label class="choice"><input type="checkbox" id="source-calls"${this.calls ? " checked" : ""}> calls</label></span>` : "";
-    this.place.innerHTML = `<div class="bar"><label class="choice">show <select id="source-mode" aria-label="Instructions, source lines or PTX">${modes}</select></label>${inlined}` +
-      `<label class="choice">heat <select id="source-heat" aria-label="Column of the heat">${options}</select></label><label class="choice"><input type="checkbox" id="source-sort"${this.byHeat ? " checked" : ""}> the most first</label>` +
-      `<button id="source-hottest">Hottest line</button><button id="source-next">Next</button><span class="faint" id="source-count"></span>${isLined ? "" : `<span class="faint">Without lines: the program lacks -lineinfo.</span>`}</div>` +
-      `<div class="source-table${source.before ? " compared" : ""}" id="source-scroll" tabindex="0"><div class="source-head"></div><div class="source-size"></div><div class="source-rows"></div></div>`;
+    const table = `<div class="source-head"></div><div class="source-size"></div><div class="source-rows"></div>`;
+    this.place.innerHTML = `<div class="bar">${this.barHtml()}</div>` +
+      `<div class="source-table${source.before ? " compared" : ""}" id="source-scroll" tabindex="0">${table}</div>`;
     this.arrange();
     this.scroll().addEventListener("scroll", () => this.draw());
   }
@@ -73,16 +108,52 @@ export class SourcePage {
     return /** @type {HTMLElement} */ (this.place.querySelector("#source-scroll"));
   }
 
-  arrange() {
+  /** All rows of what is listed. @returns {Row[]} */
+  listed() {
     const source = /** @type {Source} */ (this.source);
-    const rows = this.mode === "lines" ? sourceRows(source, { outermost: this.outermost, calls: this.calls && !this.byHeat }) : this.mode === "ptx" ? ptxRows(source) : instructionRows(source, (name) => (name && name === this.kernel?.mangled ? this.kernel.name : name));
+    if (this.mode === "lines")
+      return sourceRows(source, { outermost: this.outermost, calls: this.calls && !this.byHeat });
+    if (this.mode === "ptx")
+      return ptxRows(source);
+    return instructionRows(source, (name) => (name && name === this.kernel?.mangled ? this.kernel.name : name));
+  }
+
+  /** Whether a column has a place beside the rows. @param {Column} column @param {number} i */
+  isShown(column, i) {
+    const { lines } = /** @type {Source} */ (this.source);
+    const isOfMode = this.mode === "sass" || column.metric !== "";
+    const isWanted = i === this.heat || !/^stall_|Sampling/.test(column.label + column.group);
+    return isOfMode && isWanted && lines.some((line) => line.values[i]);
+  }
+
+  /** Rows, and which columns they have, the heat first. */
+  arrangeRows() {
+    const source = /** @type {Source} */ (this.source);
+    const rows = this.listed();
     const heat = (/** @type {Row} */ row) => row.values[this.heat] ?? -1;
     this.rows = this.byHeat ? rows.filter((row) => !row.isHead && heat(row) > 0).sort((a, b) => heat(b) - heat(a)) : rows;
     this.most = this.rows.reduce((most, row) => Math.max(most, row.values[this.heat] ?? 0), 0);
     this.total = this.rows.reduce((sum, row) => sum + (row.isCall ? 0 : row.values[this.heat] ?? 0), 0);
-    this.shown = source.columns.map((column, i) => ({ column, i })).filter(({ column, i }) => (this.mode === "sass" || column.metric !== "") && (i === this.heat || !/^stall_|Sampling/.test(column.label + column.group)) && source.lines.some((line) => line.values[i]));
+    this.shown = source.columns.map((column, i) => ({ column, i })).filter(({ column, i }) => this.isShown(column, i));
     this.shown.sort((a, b) => Number(b.i === this.heat) - Number(a.i === this.heat));
     this.hottest = -1;
+  }
+
+  /** @param {{ column: Column, i: number }} shown */
+  headingHtml({ column, i }) {
+    const named = attributesHtml({
+      class: "link", "data-heat": i, title: `${column.group}: ${column.label}`, "data-explain": column.metric,
+    });
+    return `<span class="source-cell"><button ${named}>${escape(column.label)}</button></span>`;
+  }
+
+  headHtml() {
+    const headings = (this.shown || []).map((one) => this.headingHtml(one)).join("");
+    return `<span class="source-mark"></span><span class="source-text">${MODES[this.mode][1]}</span>${headings}`;
+  }
+
+  arrange() {
+    this.arrangeRows();
     const count = this.place.querySelector("#source-count");
     if (count)
       count.textContent = `${this.rows.filter((row) => !row.isHead && !row.isCall).length} ${MODES[this.mode][0]}`;
@@ -90,7 +161,7 @@ export class SourcePage {
     if (inlining)
       inlining.hidden = this.mode !== "lines";
     const head = /** @type {HTMLElement} */ (this.place.querySelector(".source-head"));
-    head.innerHTML = `<span class="source-mark"></span><span class="source-text">${MODES[this.mode][1]}</span>${this.shown.map(({ column, i }) => `<span class="source-cell"><button class="link" data-heat="${i}" title="${escape(`${column.group}: ${column.label}`)}" data-explain="${escape(column.metric)}">${escape(column.label)}</button></span>`).join("")}`;
+    head.innerHTML = this.headHtml();
     const size = /** @type {HTMLElement} */ (this.place.querySelector(".source-size"));
     size.style.height = `${this.rows.length * ROW_HEIGHT + head.offsetHeight}px`;
     this.draw();
@@ -99,9 +170,11 @@ export class SourcePage {
   /** What a line waits for, the most first. @param {Row} row */
   stalls(row) {
     const source = /** @type {Source} */ (this.source);
-    const found = source.columns.flatMap((column, i) => (STALL.test(column.metric) && row.values[i] ? [{ label: column.label, value: row.values[i] ?? 0 }] : []));
+    const found = source.columns.map((column, i) => ({ label: column.label, value: STALL.test(column.metric) ? row.values[i] ?? 0 : 0 }))
+      .filter(({ value }) => value);
     const all = found.reduce((sum, { value }) => sum + value, 0);
-    return found.sort((a, b) => b.value - a.value).slice(0, 5).map(({ label, value }) => `${label} ${percent((100 * value) / all)}`).join(", ");
+    const most = found.sort((a, b) => b.value - a.value).slice(0, 5);
+    return most.map(({ label, value }) => `${label} ${percent((100 * value) / all)}`).join(", ");
   }
 
   draw() {
@@ -122,8 +195,12 @@ export class SourcePage {
     const share = i === this.heat && now && this.total ? `<span class="unit">${percent((100 * now) / this.total)}</span>` : "";
     const isSame = typeof before !== "number" || before === now;
     const change = isSame ? "" : `<span class="change">${before ? changeText(((now - before) / before) * 100) : "new"}</span>`;
-    const title = typeof before === "number" ? ` title="in the baseline: ${isSame ? "the same" : escape(short(before))}" data-before="${before}"` : "";
-    return `<span class="source-cell" data-column="${i}" data-value="${row.values[i] ?? ""}"${title}>${now || !isSame ? short(now) : ""}${share}${change}</span>`;
+    const named = attributesHtml({
+      class: "source-cell", "data-column": i, "data-value": row.values[i] ?? "",
+      title: typeof before === "number" ? `in the baseline: ${isSame ? "the same" : short(before)}` : undefined,
+      "data-before": typeof before === "number" ? before : undefined,
+    });
+    return `<span ${named}>${now || !isSame ? short(now) : ""}${share}${change}</span>`;
   }
 
   /** @param {Row} row @param {number} at */
@@ -134,7 +211,13 @@ export class SourcePage {
     const share = this.most ? heat / this.most : 0;
     const stalls = this.stalls(row);
     const cells = (this.shown || []).map(({ i }) => this.cellHtml(row, i)).join("");
-    return `<div class="source-row${at === this.hottest ? " chosen" : ""}${row.isCall ? " call" : ""}" data-at="${at}" data-mark="${escape(row.mark)}" style="--heat:${share.toFixed(3)}" title="${escape([row.text.length > LONG_TEXT && row.text.trim(), row.title, stalls].filter(Boolean).join("\n"))}"><span class="source-mark">${escape(row.mark)}</span><span class="source-text">${escape(row.text)}</span>${cells}</div>`;
+    const long = row.text.length > LONG_TEXT ? row.text : "";
+    const named = attributesHtml({
+      class: `source-row${at === this.hottest ? " chosen" : ""}${row.isCall ? " call" : ""}`, "data-at": at, "data-mark": row.mark,
+      style: `--heat:${share.toFixed(3)}`, title: [long.trim(), row.title, stalls].filter(Boolean).join("\n"),
+    });
+    const mark = `<span class="source-mark">${escape(row.mark)}</span>`;
+    return `<div ${named}>${mark}<span class="source-text">${escape(row.text)}</span>${cells}</div>`;
   }
 
   /** @param {HTMLSelectElement | HTMLInputElement} input */
@@ -162,13 +245,19 @@ export class SourcePage {
     this.lay();
   }
 
+  /** What weighs something, the most first. */
+  byWeight() {
+    const weights = this.rows.map((row, i) => ({ i, heat: row.isCall ? 0 : row.values[this.heat] ?? 0 }));
+    return weights.filter(({ heat }) => heat > 0).sort((a, b) => b.heat - a.heat);
+  }
+
   /** @param {HTMLElement} target */
   click(target) {
     if (target.dataset.heat !== undefined)
       this.sortBy(Number(target.dataset.heat));
     if (target.id !== "source-hottest" && target.id !== "source-next")
       return;
-    const order = this.rows.map((row, i) => ({ i, heat: row.isCall ? 0 : row.values[this.heat] ?? 0 })).filter(({ heat }) => heat > 0).sort((a, b) => b.heat - a.heat);
+    const order = this.byWeight();
     const now = target.id === "source-next" ? order.findIndex(({ i }) => i === this.hottest) : -1;
     const next = order[(now + 1) % Math.max(1, order.length)];
     if (!next)

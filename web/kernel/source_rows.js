@@ -3,9 +3,16 @@
 /** @typedef {{ group: string, label: string, metric: string }} Column */
 /** @typedef {Array<number | null>} Values of each column */
 /** @typedef {{ function: string, file: string, line: number }} Call what was inlined, and where it was called */
-/** @typedef {{ function: string, pc: number, sass: string | null, file: string | null, line: number, inlined?: Call[], outer_file?: string, outer_line?: number, ptx?: string, ptx_line?: number, values: Values, before?: Values }} Instruction */
+/**
+ * @typedef {{ function: string, pc: number, sass: string | null, file: string | null, line: number, inlined?: Call[], outer_file?: string,
+ *   outer_line?: number, ptx?: string, ptx_line?: number, values: Values, before?: Values }} Instruction
+ */
 /** @typedef {{ file: string, line: number, values: Values }} LineBefore */
-/** @typedef {{ columns: Column[], lines: Instruction[], files: Array<{ name: string, text: string | null, kept: boolean }>, ptx: Array<{ name: string, line: number, text: string }>, before?: { lines: LineBefore[], outermost: LineBefore[], ptx: LineBefore[] } }} Source */
+/**
+ * @typedef {{ columns: Column[], lines: Instruction[], files: Array<{ name: string, text: string | null, kept: boolean }>,
+ *   ptx: Array<{ name: string, line: number, text: string }>,
+ *   before?: { lines: LineBefore[], outermost: LineBefore[], ptx: LineBefore[] } }} Source
+ */
 /** @typedef {{ mark: string, text: string, title: string, values: Values, before?: Values, isHead?: boolean, isCall?: boolean }} Row */
 
 /** @param {string} path */
@@ -16,13 +23,19 @@ export function callsText(calls) {
   return calls.map((call) => `${call.function}${call.function ? " " : ""}at ${lastName(call.file)}:${call.line}`).join(", ");
 }
 
+/** @param {Call} call */
+const calledAt = (call) => `${call.function || "inlined"} called at ${call.file}:${call.line}`;
+
 /** @param {Instruction} line */
 function placeOf(line) {
-  const inlined = (line.inlined || []).map((call) => `${call.function || "inlined"} called at ${call.file}:${call.line}`);
-  return [line.file ? `${line.file}:${line.line}` : "no line: compile with -lineinfo", ...inlined].join("\n");
+  const place = line.file ? `${line.file}:${line.line}` : "no line: compile with -lineinfo";
+  return [place, ...(line.inlined || []).map(calledAt)].join("\n");
 }
 
-/** Rows of instructions, each function with a heading. @param {Source} source @param {(name: string) => string} nameOf a function for people @returns {Row[]} */
+/**
+ * Rows of instructions, each function with a heading.
+ * @param {Source} source @param {(name: string) => string} nameOf a function for people @returns {Row[]}
+ */
 export function instructionRows(source, nameOf) {
   /** @type {Row[]} */
   const rows = [];
@@ -31,7 +44,8 @@ export function instructionRows(source, nameOf) {
     if (line.function !== last)
       rows.push({ mark: "", text: nameOf(line.function) || "(function)", title: line.function, values: [], isHead: true });
     last = line.function;
-    rows.push({ mark: line.pc.toString(16).padStart(4, "0"), text: line.sass ?? "(not disassembled)", title: placeOf(line), values: line.values, before: line.before });
+    const mark = line.pc.toString(16).padStart(4, "0");
+    rows.push({ mark, text: line.sass ?? "(not disassembled)", title: placeOf(line), values: line.values, before: line.before });
   }
   return rows;
 }
@@ -70,7 +84,29 @@ function beforeOf(lines) {
   return (file, line) => known.get(`${line} ${file}`);
 }
 
-/** Rows of source lines: sums over their instructions. @param {Source} source @param {{ outermost: boolean, calls: boolean }} how @returns {Row[]} */
+/** A way by which a line was inlined. @param {{ calls: Call[], sums: Values }} way @returns {Row} */
+function callRow({ calls, sums }) {
+  return { mark: "", text: `  ↳ ${callsText(calls)}`, title: calls.map(calledAt).join("\n"), values: sums, isCall: true };
+}
+
+/** @param {string} name of a file @param {string[] | undefined} text @param {number} number */
+function lineText(name, text, number) {
+  if (text)
+    return text[number - 1];
+  return name ? "(the file's text is not here: --import-source yes)" : "";
+}
+
+/** @param {string} name @param {{ kept: boolean } | undefined} file @param {boolean} hasText */
+function headingOf(name, file, hasText) {
+  if (!name)
+    return "(no source line: compile with -lineinfo)";
+  return `${name}${hasText && !file?.kept ? " (as it is on this machine now)" : ""}`;
+}
+
+/**
+ * Rows of source lines: sums over their instructions.
+ * @param {Source} source @param {{ outermost: boolean, calls: boolean }} how @returns {Row[]}
+ */
 export function sourceRows(source, how) {
   const before = beforeOf(how.outermost ? source.before?.outermost : source.before?.lines);
   /** @type {Row[]} */
@@ -78,14 +114,14 @@ export function sourceRows(source, how) {
   for (const [name, lines] of sumLines(source, how.outermost)) {
     const file = source.files.find((one) => one.name === name);
     const text = file?.text?.split("\n");
-    const heading = name ? `${name}${text && !file?.kept ? " (as it is on this machine now)" : ""}` : "(no source line: compile with -lineinfo)";
-    rows.push({ mark: "", text: heading, title: name, values: [], isHead: true });
+    rows.push({ mark: "", text: headingOf(name, file, Boolean(text)), title: name, values: [], isHead: true });
     const numbers = text ? text.map((_, i) => i + 1) : [...lines.keys()].sort((a, b) => a - b);
     for (const number of numbers) {
       const found = lines.get(number);
-      rows.push({ mark: number ? String(number) : "", text: text ? text[number - 1] : name ? "(the file's text is not here: --import-source yes)" : "", title: `${name}:${number}`, values: found?.sums || [], before: before(name, number) });
+      const [mark, title] = [number ? String(number) : "", `${name}:${number}`];
+      rows.push({ mark, text: lineText(name, text, number), title, values: found?.sums || [], before: before(name, number) });
       for (const way of how.calls && found ? found.calls.values() : [])
-        rows.push({ mark: "", text: `  ↳ ${callsText(way.calls)}`, title: way.calls.map((call) => `${call.function || "inlined"} called at ${call.file}:${call.line}`).join("\n"), values: way.sums, isCall: true });
+        rows.push(callRow(way));
     }
   }
   return rows;
@@ -104,5 +140,8 @@ export function ptxRows(source) {
     add(source, found, line.values);
   }
   const before = beforeOf(source.before?.ptx);
-  return source.ptx.map((line) => ({ mark: String(line.line), text: line.text, title: `PTX, line ${line.line}`, values: sums.get(`${line.line} ${line.name}`) || [], before: before(line.name, line.line) }));
+  const valuesOf = (/** @type {{ name: string, line: number }} */ { name, line }) => sums.get(`${line} ${name}`) || [];
+  return source.ptx.map((one) => ({
+    mark: String(one.line), text: one.text, title: `PTX, line ${one.line}`, values: valuesOf(one), before: before(one.name, one.line),
+  }));
 }

@@ -60,9 +60,11 @@ export function readKernelState(hash, first) {
     if (values.get(name))
       choices[name] = String(values.get(name));
   return {
-    report: whole(values.get("report"), first.report), kernel: whole(values.get("kernel"), first.kernel), tab: TABS.some(([name]) => name === tab) ? tab : "details",
+    report: whole(values.get("report"), first.report), kernel: whole(values.get("kernel"), first.kernel),
+    tab: TABS.some(([name]) => name === tab) ? tab : "details",
     baseline: pair ? [Number(pair[1]), Number(pair[2])] : values.get("baseline") === "none" ? null : first.baseline,
     sort: whole(values.get("sort"), 0), filter: values.get("filter") || "", raw: values.get("raw") || "",
-    by: WAYS[values.get("by") || ""] ? String(values.get("by")) : "", group: values.get("group") || "", order: whole(values.get("order"), 0), metric: values.get("metric") || "", choices,
+    by: WAYS[values.get("by") || ""] ? String(values.get("by")) : "", group: values.get("group") || "",
+    order: whole(values.get("order"), 0), metric: values.get("metric") || "", choices,
   };
 }

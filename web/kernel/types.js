@@ -18,13 +18,24 @@
  * @property {string} [before_unit]
  */
 /** @typedef {{ label: string, cells: Array<Cell | null> }} Line of a table */
-/** @typedef {{ traffic: boolean, name: string, peak: number | null, achieved: number, achieved_warm: number | null, peak_before: number | null, achieved_before: number | null }} Roof */
-/** @typedef {{ label: string, metric: string, unit: string, points: Array<{ number: number, offset?: number, label: string, value: number | string | null }>, before?: Array<{ number: number, offset?: number, label: string, value: number | string | null }> }} Curve */
+/**
+ * @typedef {{ traffic: boolean, name: string, peak: number | null, achieved: number, achieved_warm: number | null,
+ *   peak_before: number | null, achieved_before: number | null }} Roof
+ */
+/**
+ * @typedef {{ label: string, metric: string, unit: string,
+ *   points: Array<{ number: number, offset?: number, label: string, value: number | string | null }>,
+ *   before?: Array<{ number: number, offset?: number, label: string, value: number | string | null }> }} Curve
+ */
 /** @typedef {{ kind: string, title: string, columns?: Array<{ title: string, unit: string }>, rows: any[] }} Block */
 /** @typedef {{ id: string, title: string, about: string, blocks: Block[] }} Section */
 /** @typedef {{ section: string, name: string, type: string, text: string, gain_type: string, gain: number | null }} Rule */
 /** @typedef {{ by: string, at: number, stretches: Array<[number, number, number, number]> }} OccupancyCurve */
-/** @typedef {{ warps: number, most_warps: number, blocks: number, percent: number, limits: Array<{ name: string, blocks: number | null, limits: boolean }>, curves: OccupancyCurve[], before: { warps: number | null, at: Array<number | null> } | null }} Occupancy */
+/**
+ * @typedef {{ warps: number, most_warps: number, blocks: number, percent: number,
+ *   limits: Array<{ name: string, blocks: number | null, limits: boolean }>, curves: OccupancyCurve[],
+ *   before: { warps: number | null, at: Array<number | null> } | null }} Occupancy
+ */
 /**
  * @typedef {object} Launch
  * @property {number} place in its report
@@ -57,11 +68,27 @@
  * @property {number} [matches] kernels of the baseline it is compared with
  * @property {Record<string, number | null>} [before]
  */
-/** @typedef {Launch & { values: number, sections: Section[], rules: Rule[], missing: Array<{ id: string, title: string, about: string }>, ranges: Array<{ domain: string, name: string, level: number }>, frames: Array<{ function: string, module: string }>, python: Array<{ function: string, file: string, line: number }>, occupancy: Occupancy | null, clocks: Record<string, number | null> }} Kernel */
-/** @typedef {{ device: number, name: string, chip: string, cc: string, sms: number | null, sm_frequency: number | null, dram_frequency: number | null }} Gpu */
+/**
+ * @typedef {Launch & { values: number, sections: Section[], rules: Rule[], missing: Array<{ id: string, title: string, about: string }>,
+ *   ranges: Array<{ domain: string, name: string, level: number }>, frames: Array<{ function: string, module: string }>,
+ *   python: Array<{ function: string, file: string, line: number }>, occupancy: Occupancy | null, clocks: Record<string, number | null> }}
+ *   Kernel
+ */
+/**
+ * @typedef {{ device: number, name: string, chip: string, cc: string, sms: number | null, sm_frequency: number | null,
+ *   dram_frequency: number | null }} Gpu
+ */
 /** @typedef {{ total: number, imported: boolean, gpus: Gpu[], ways: string[], kernels: Launch[] }} List */
-/** @typedef {{ name: string, grid?: number[], block?: number[], device?: number, launches: number, time: number | null, time_before?: number | null, least: number | null, median: number | null, most: number | null, spread: number | null, improvement: number | null,
- *   compute: number | null, memory: number | null, instructions: number | null, dram_read: number | null, dram_write: number | null, places: number[] }} Group launches summed up */
-/** @typedef {{ metric: string, unit: string, launches: number, value: number, least: number, median: number | null, most: number, mean: number, deviation: number, percent: number | null, before?: number | null }} Spread of a metric over launches alike; before: the mean of the baseline */
+/**
+ * @typedef {{ name: string, grid?: number[], block?: number[], device?: number, launches: number, time: number | null,
+ *   time_before?: number | null, least: number | null, median: number | null, most: number | null, spread: number | null,
+ *   improvement: number | null, compute: number | null, memory: number | null, instructions: number | null, dram_read: number | null,
+ *   dram_write: number | null, places: number[] }} Group launches summed up
+ */
+/**
+ * @typedef {{ metric: string, unit: string, launches: number, value: number, least: number, median: number | null, most: number,
+ *   mean: number, deviation: number, percent: number | null, before?: number | null }} Spread of a metric over launches alike; before: the
+ *   mean of the baseline
+ */
 
 export {};

@@ -2,7 +2,10 @@
 
 /** @typedef {{ name: string, value: number, self: number, children: Node[] }} Node */
 
-/** Self and total by name; a function that calls itself counts once in its total. @param {Node} root @returns {Array<{ name: string, self: number, total: number }>} */
+/**
+ * Self and total by name; a function that calls itself counts once in its total.
+ * @param {Node} root @returns {Array<{ name: string, self: number, total: number }>}
+ */
 export function byFunction(root) {
   /** @type {Map<string, { name: string, self: number, total: number }>} */
   const sums = new Map();
@@ -25,7 +28,10 @@ export function byFunction(root) {
   return [...sums.values()].sort((a, b) => b.self - a.self || b.total - a.total);
 }
 
-/** The lines of a tree that are in sight: what is open, the heaviest first. @param {Node} root @param {Set<Node>} open @returns {Array<{ node: Node, depth: number }>} */
+/**
+ * The lines of a tree that are in sight: what is open, the heaviest first.
+ * @param {Node} root @param {Set<Node>} open @returns {Array<{ node: Node, depth: number }>}
+ */
 export function treeLines(root, open) {
   /** @type {Array<{ node: Node, depth: number }>} */
   const lines = [];

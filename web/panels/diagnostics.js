@@ -1,6 +1,6 @@
 // What the recording said about itself.
 import * as format from "../format.js";
-import { empty, ofEachReport } from "./panel.js";
+import { empty, headsHtml, ofEachReport } from "./panel.js";
 
 /** @typedef {import("../main.js").App} App */
 
@@ -15,7 +15,9 @@ export class DiagnosticsPanel {
   }
 
   async show() {
-    this.place.innerHTML = await ofEachReport(this.app, "/api/diagnostics", (answer, loaded) => this.notes(loaded) + this.table(answer, loaded) + this.losses(answer));
+    const told = (/** @type {any} */ answer, /** @type {import("../main.js").Loaded} */ loaded) =>
+      this.notes(loaded) + this.table(answer, loaded) + this.losses(answer);
+    this.place.innerHTML = await ofEachReport(this.app, "/api/diagnostics", told);
     this.place.onclick = (event) => {
       const target = /** @type {HTMLElement | null} */ (/** @type {HTMLElement} */ (event.target).closest("[data-time]"));
       if (!target)
@@ -32,13 +34,21 @@ export class DiagnosticsPanel {
     return (loaded.facts.notes || []).map((/** @type {string} */ note) => `<p class="note">${escape(note)}</p>`).join("");
   }
 
+  /** @param {any} d a diagnostic @param {import("../main.js").Loaded} loaded */
+  rowHtml(d, loaded) {
+    const severity = SEVERITY[d.severity] || "";
+    const time = d.time === null ? "" :
+      `<button class="link" data-time="${d.time + loaded.offset}">${format.moment(d.time, 1e6)}</button>`;
+    return `<tr class="${severity}"><td class="number">${time}</td><td>${severity}</td><td>${escape(d.source || "")}</td>` +
+      `<td class="text">${escape(d.text || "")}</td></tr>`;
+  }
+
   /** @param {any} answer @param {import("../main.js").Loaded} loaded */
   table(answer, loaded) {
     if (!answer.diagnostics.length && !answer.losses.length)
       return empty("Nothing to report: nothing was lost, nothing went wrong.");
-    const rows = answer.diagnostics.map((/** @type {any} */ d) => `<tr class="${SEVERITY[d.severity] || ""}"><td class="number">${d.time === null ? "" : `<button class="link" data-time="${d.time + loaded.offset}">${format.moment(d.time, 1e6)}</button>`}</td>` +
-      `<td>${SEVERITY[d.severity] || ""}</td><td>${escape(d.source || "")}</td><td class="text">${escape(d.text || "")}</td></tr>`);
-    return `<table class="statistics"><thead><tr><th class="number">Time</th><th>Severity</th><th>By</th><th>What</th></tr></thead>${rows.join("")}</table>`;
+    const rows = answer.diagnostics.map((/** @type {any} */ d) => this.rowHtml(d, loaded));
+    return `<table class="statistics">${headsHtml([["Time", true], ["Severity"], ["By"], ["What"]])}${rows.join("")}</table>`;
   }
 
   /** @param {any} answer */

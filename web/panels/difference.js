@@ -3,7 +3,10 @@
 /** Two runs of the same differ by less than this, in percent: such differences have no colour. */
 export const NOISE = 5;
 
-/** @typedef {{ name: string, number: boolean, percent?: number }} Column percent: the column that says by how much of the first the second differs */
+/**
+ * @typedef {{ name: string, number: boolean, percent?: number }} Column percent: the column that says by how much of the first the second
+ *   differs
+ */
 /** @typedef {{ columns: Column[], rows: any[][] }} Table */
 
 /** What is compared where a table has it, in this order; else its first numbers. */
@@ -26,19 +29,23 @@ function byTexts(table) {
   return rows;
 }
 
-/** The texts of a row, then for each column compared: of the first, of the second, the difference and its share of the first; the largest difference first.
- * A row that one of them does not have counts as 0 there. @param {Table} a @param {Table} b @returns {Table} */
+/** What is told of a column that is compared. @param {string} name @param {number} place @returns {Column[]} */
+function columnsOf(name, place) {
+  const percent = 4 * place + 3;
+  const own = [`A ${name}`, `B ${name}`].map((text) => ({ name: text, number: true, percent: undefined }));
+  return [...own, ...[`B - A ${name}`, "B - A (%)"].map((text) => ({ name: text, number: true, percent }))];
+}
+
+/**
+ * The texts of a row, then for each column compared: of the first, of the second, the difference and its share of the first;
+ * the largest difference first. A row that one of them does not have counts as 0 there.
+ * @param {Table} a @param {Table} b @returns {Table}
+ */
 export function difference(a, b) {
   const shape = a.columns.length ? a : b;
   const texts = shape.columns.map((column, i) => (column.number ? -1 : i)).filter((i) => i >= 0);
   const compared = comparedColumns(shape.columns);
-  const columns = [
-    ...compared.flatMap((i, place) => {
-      const { name } = shape.columns[i];
-      return [`A ${name}`, `B ${name}`, `B - A ${name}`, "B - A (%)"].map((text, n) => ({ name: text, number: true, percent: n < 2 ? undefined : 4 * place + 3 }));
-    }),
-    ...texts.map((i) => shape.columns[i]),
-  ];
+  const columns = [...compared.flatMap((i, place) => columnsOf(shape.columns[i].name, place)), ...texts.map((i) => shape.columns[i])];
   const [left, right] = [byTexts(a), byTexts(b)];
   const rows = [...new Set([...left.keys(), ...right.keys()])].map((key) => {
     const [x, y] = [left.get(key), right.get(key)];

@@ -13,7 +13,8 @@ const MOST_COPIED = 100000;
 /** Browsers know no element higher than some million pixels: beyond, a pixel stands for several lines. */
 const MOST_HEIGHT = 8e6;
 const WIDTHS = ["150px", "130px", "minmax(160px, 4fr)", "minmax(90px, 1fr)", "50px"];
-const escape = format.escapeHtml;
+const { attributesHtml, escapeHtml: escape } = format;
+const CUT = ": too many are equal in this order; some of them are left out";
 
 export class EventsPanel {
   /** @param {App} app @param {HTMLElement} place */
@@ -39,7 +40,23 @@ export class EventsPanel {
   rowNow() {
     const { row, rows } = this.app;
     const all = [...rows.byKey.values()];
-    return row && row.id >= 0 ? row : rows.shown.find((other) => other.draw === "slices" && (other.count || 0) > 0) || all.find((other) => other.draw !== "group" && (other.count || 0) > 0);
+    if (row && row.id >= 0)
+      return row;
+    const has = (/** @type {import("../timeline/rows.js").Row} */ other) => (other.count || 0) > 0;
+    return rows.shown.find((other) => other.draw === "slices" && has(other)) || all.find((other) => other.draw !== "group" && has(other));
+  }
+
+  /** @param {import("../timeline/rows.js").Row} row */
+  pageHtml(row) {
+    const where = [row.above?.label, row.label].filter(Boolean).join(" › ");
+    const filter = attributesHtml({
+      type: "search", placeholder: "filter names, arguments", value: this.filter, "aria-label": "Filter events",
+    });
+    const lines = attributesHtml({ class: "lines", tabindex: 0, role: "grid", "aria-label": "Events" });
+    return `<div class="bar"><b>${escape(where)}</b> <span class="faint" id="event-count"></span><input ${filter}>` +
+      `<span class="faint">${spanText(this.app)}</span><span class="spring"></span><button class="copy-all">Copy as TSV</button></div>` +
+      `<div class="events"><div class="head" role="row"></div>` +
+      `<div ${lines}><div class="size"></div><div class="shown"></div></div></div>`;
   }
 
   async show() {
@@ -49,13 +66,16 @@ export class EventsPanel {
     this.asked.clear();
     this.chosen = 0;
     if (!this.row) {
-      this.place.innerHTML = empty("The recording has no events. sonde profile -t cuda,nvtx,osrt records calls, GPU work and ranges; sonde profile --help tells of more.");
+      this.place.innerHTML = empty("The recording has no events. sonde profile -t cuda,nvtx,osrt records calls, GPU work and ranges; " +
+        "sonde profile --help tells of more.");
       return;
     }
-    const where = [this.row.above?.label, this.row.label].filter(Boolean).join(" › ");
-    this.place.innerHTML = `<div class="bar"><b>${escape(where)}</b> <span class="faint" id="event-count"></span>` +
-      `<input type="search" placeholder="filter names, arguments" value="${escape(this.filter)}" aria-label="Filter events"><span class="faint">${spanText(this.app)}</span><span class="spring"></span><button class="copy-all">Copy as TSV</button></div>` +
-      `<div class="events"><div class="head" role="row"></div><div class="lines" tabindex="0" role="grid" aria-label="Events"><div class="size"></div><div class="shown"></div></div></div>`;
+    this.place.innerHTML = this.pageHtml(this.row);
+    this.listen();
+    await this.fetchPage(0);
+  }
+
+  listen() {
     const input = /** @type {HTMLInputElement} */ (this.place.querySelector("input"));
     input.addEventListener("change", () => {
       this.filter = input.value;
@@ -69,14 +89,14 @@ export class EventsPanel {
     lines.addEventListener("dblclick", (event) => this.enter(this.lineOf(event)));
     lines.addEventListener("keydown", (event) => this.key(event));
     this.place.querySelector(".head")?.addEventListener("click", (event) => this.order(/** @type {MouseEvent} */ (event)));
-    await this.fetchPage(0);
   }
 
   /** @param {number} offset @param {number} limit */
   ask(offset, limit) {
     const row = /** @type {import("../timeline/rows.js").Row} */ (this.row);
     const [from, to] = this.app.view.span ? spanOf(this.app, this.app.loaded[row.report]) : [undefined, undefined];
-    return this.app.attempt(() => json("/api/events", { report: row.report, row: row.id, from, to, sort: this.sort, filter: this.filter || undefined, offset, limit }));
+    const wanted = { report: row.report, row: row.id, from, to, sort: this.sort, filter: this.filter || undefined, offset, limit };
+    return this.app.attempt(() => json("/api/events", wanted));
   }
 
   /** @param {number} page */
@@ -99,6 +119,19 @@ export class EventsPanel {
     this.draw();
   }
 
+  /** @param {string} name @param {number} i */
+  headHtml(name, i) {
+    const arrow = this.sort === `${i}` ? " ▴" : this.sort === `-${i}` ? " ▾" : "";
+    return `<button data-column="${i}" class="c${i}">${escape(name)}${arrow}</button>`;
+  }
+
+  /** Why there are no lines. */
+  noneText() {
+    if (this.filter)
+      return "No event of the row has this text.";
+    return this.app.view.span ? "No event of the row lies in the measured span." : "The row has no events.";
+  }
+
   draw() {
     const lines = /** @type {HTMLElement | null} */ (this.place.querySelector(".lines"));
     const head = this.place.querySelector(".head");
@@ -106,8 +139,8 @@ export class EventsPanel {
     if (!lines || !head || !label)
       return;
     this.place.style.setProperty("--columns", WIDTHS.slice(0, this.columns.length).join(" "));
-    label.textContent = `${format.some(this.total, "events")}${this.cut ? ": too many are equal in this order; some of them are left out" : ""}`;
-    head.innerHTML = this.columns.map((name, i) => `<button data-column="${i}" class="c${i}">${escape(name)}${this.sort === `${i}` ? " ▴" : this.sort === `-${i}` ? " ▾" : ""}</button>`).join("");
+    label.textContent = format.some(this.total, "events") + (this.cut ? CUT : "");
+    head.innerHTML = this.columns.map((name, i) => this.headHtml(name, i)).join("");
     /** @type {HTMLElement} */ (lines.querySelector(".size")).style.height = `${Math.min(this.total * LINE, MOST_HEIGHT)}px`;
     const first = this.firstLine(lines);
     const count = Math.ceil(lines.clientHeight / LINE) + 1;
@@ -115,7 +148,7 @@ export class EventsPanel {
     shown.style.transform = `translateY(${lines.scrollTop}px)`;
     shown.innerHTML = Array.from({ length: Math.min(count, Math.max(this.total - first, 0)) }, (_, i) => this.line(first + i)).join("");
     if (!this.total)
-      shown.innerHTML = empty(this.filter ? "No event of the row has this text." : this.app.view.span ? "No event of the row lies in the measured span." : "The row has no events.");
+      shown.innerHTML = empty(this.noneText());
   }
 
   /** @param {HTMLElement} lines */
@@ -143,7 +176,8 @@ export class EventsPanel {
 
   /** @param {Event} event */
   lineOf(event) {
-    return Number(/** @type {HTMLElement | null} */ (/** @type {HTMLElement} */ (event.target).closest("[data-line]"))?.dataset.line ?? NaN);
+    const line = /** @type {HTMLElement | null} */ (/** @type {HTMLElement} */ (event.target).closest("[data-line]"));
+    return Number(line?.dataset.line ?? NaN);
   }
 
   /** @param {number} i */
@@ -202,8 +236,9 @@ export class EventsPanel {
       rows.push(...answer.rows.map((/** @type {any} */ row) => row.cells));
     }
     copyText(tsv(this.columns, rows), button);
+    const [copied, all] = [format.count(most), format.count(this.total)];
     if (this.total > most)
-      this.app.complain(new Error(`The first ${format.count(most)} of ${format.count(this.total)} events were copied; sonde export -t csv writes all.`));
+      this.app.complain(new Error(`The first ${copied} of ${all} events were copied; sonde export -t csv writes all.`));
   }
 
   spanChosen() {

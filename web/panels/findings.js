@@ -1,6 +1,6 @@
 // What sonde analyze found, with its places; without findings, what the recording said about itself and what took the time.
 import * as format from "../format.js";
-import { empty } from "./panel.js";
+import { empty, headOf, headsHtml } from "./panel.js";
 
 /** @typedef {import("../main.js").App} App */
 
@@ -18,8 +18,8 @@ export class FindingsPanel {
 
   show() {
     this.targets = [];
-    this.place.innerHTML = this.app.side.findings.map(([answer, loaded]) => (this.app.loaded.length > 1 ? `<h3>${escape(loaded.facts.name)}</h3>` : "") + this.table(answer, loaded)).join("") ||
-      empty("…");
+    const tables = this.app.side.findings.map(([answer, loaded]) => headOf(this.app, loaded) + this.table(answer, loaded));
+    this.place.innerHTML = tables.join("") || empty("…");
     this.place.onclick = (event) => {
       const target = /** @type {HTMLElement | null} */ (/** @type {HTMLElement} */ (event.target).closest("[data-finding]"));
       const what = target && this.targets[Number(target.dataset.finding)];
@@ -28,17 +28,30 @@ export class FindingsPanel {
     };
   }
 
+  /** Where a finding is, as a link to it. @param {any} f @param {import("../main.js").Loaded} loaded */
+  placeHtml(f, loaded) {
+    if (f.start === null || f.end === null)
+      return "";
+    const row = f.row === undefined ? undefined : this.app.rows.find(loaded.number, f.row);
+    this.targets.push({ span: [f.start + loaded.offset, f.end + loaded.offset], row });
+    return `<button class="link" data-finding="${this.targets.length - 1}">${format.moment(f.start, loaded.length / 1e4)}</button>`;
+  }
+
+  /** @param {any} f @param {import("../main.js").Loaded} loaded */
+  rowHtml(f, loaded) {
+    const said = `<b>${escape(f.title || "")}</b><div>${escape(f.text || "")}</div>`;
+    return `<tr class="severity${f.severity}"><td>${SEVERITIES[f.severity] || ""}</td><td>${said}</td>` +
+      `<td class="number">${f.gain ? format.duration(f.gain) : ""}</td><td class="number">${this.placeHtml(f, loaded)}</td>` +
+      `<td>${escape(f.rule || "")}</td></tr>`;
+  }
+
   /** @param {any} answer @param {import("../main.js").Loaded} loaded */
   table(answer, loaded) {
     if (!answer.findings.length)
-      return empty("The recording has no findings: none were computed for it. The panel at the right has what took the time; Diagnostics has what the recording said about itself.");
-    const rows = answer.findings.map((/** @type {any} */ f) => {
-      const has = f.start !== null && f.end !== null;
-      if (has)
-        this.targets.push({ span: [f.start + loaded.offset, f.end + loaded.offset], row: f.row === undefined ? undefined : this.app.rows.find(loaded.number, f.row) });
-      const place = has ? `<button class="link" data-finding="${this.targets.length - 1}">${format.moment(f.start, loaded.length / 1e4)}</button>` : "";
-      return `<tr class="severity${f.severity}"><td>${SEVERITIES[f.severity] || ""}</td><td><b>${escape(f.title || "")}</b><div>${escape(f.text || "")}</div></td><td class="number">${f.gain ? format.duration(f.gain) : ""}</td><td class="number">${place}</td><td>${escape(f.rule || "")}</td></tr>`;
-    });
-    return `<table class="statistics findings-table"><thead><tr><th></th><th>Finding</th><th class="number">Would give back</th><th class="number">Where</th><th>Rule</th></tr></thead><tbody>${rows.join("")}</tbody></table>`;
+      return empty("The recording has no findings: none were computed for it. The panel at the right has what took the time; " +
+        "Diagnostics has what the recording said about itself.");
+    const heads = headsHtml([[""], ["Finding"], ["Would give back", true], ["Where", true], ["Rule"]]);
+    const rows = answer.findings.map((/** @type {any} */ f) => this.rowHtml(f, loaded));
+    return `<table class="statistics findings-table">${heads}<tbody>${rows.join("")}</tbody></table>`;
   }
 }

@@ -4,7 +4,7 @@ import * as colours from "../timeline/colours.js";
 import * as format from "../format.js";
 import { shortName } from "../names.js";
 import { byFunction, heaviestPath, treeLines } from "./call_table.js";
-import { empty, spanOf, spanText } from "./panel.js";
+import { empty, headsHtml, spanOf, spanText } from "./panel.js";
 import { nextSort, tableHtml } from "./table.js";
 
 /** @typedef {import("../main.js").App} App */
@@ -12,10 +12,28 @@ import { nextSort, tableHtml } from "./table.js";
 
 const LINE = 19;
 const MOST_LINES = 2000;
-const escape = format.escapeHtml;
+/** A box that is narrower has no name in it. */
+const LEAST_NAMED = 24;
+const { attributesHtml, escapeHtml: escape } = format;
+const CUT = "more than 2 million kernels and copies: not all are in it; measure a span ";
+
+/** What is said where nothing is there. @type {Record<string, string>} */
+const NOTHING = {
+  samples: "No CPU samples in this span. sonde profile takes them unless -s none was given or perf was not permitted; " +
+    "sonde doctor tells what would allow them.",
+  offcpu: "Nothing was recorded of threads that waited. --cpuctxsw process-tree (with -s) records when they left their CPU, and where.",
+  osrt: "No OS runtime calls with stacks in this span. -t osrt records calls that wait; " +
+    "those longer than --osrt-backtrace-threshold have stacks.",
+  gpu: "No GPU work in this span. -t cuda,nvtx records it, with the ranges that it belongs to.",
+};
+/** Of the table by function: four of numbers, then the name. */
+const TABLE_COLUMNS = [...Array(4).fill({ name: "", number: true }), { name: "" }];
 
 /** @param {string} value @param {string} text @param {string} now */
 const option = (value, text, now) => `<option value="${escape(value)}"${value === now ? " selected" : ""}>${escape(text)}</option>`;
+
+/** @param {string} field @param {string} label @param {string} options */
+const selectHtml = (field, label, options) => `<select class="${field}" data-field="${field}" aria-label="${label}">${options}</select>`;
 
 export class FlamePanel {
   /** @param {App} app @param {HTMLElement} place @param {string} path */
@@ -55,16 +73,32 @@ export class FlamePanel {
     return row;
   }
 
+  /** Whose samples: of all threads, or of the chosen row's. */
+  whoseOptions() {
+    const owner = this.owner();
+    const all = option("all", "all threads", this.whose);
+    return owner ? all + option("row", owner.kind === "thread" ? owner.label : `process ${owner.label}`, this.whose) : all;
+  }
+
+  /** What only samples can be shown by. */
+  sampleControls() {
+    const orders = option("top-down", "top-down", this.order) + option("bottom-up", "bottom-up", this.order);
+    const sources = option("samples", "CPU samples", this.source) + option("offcpu", "off CPU", this.source) +
+      option("osrt", "OS runtime calls", this.source);
+    return selectHtml("order", "Order", orders) + selectHtml("source", "Source", sources) +
+      selectHtml("whose", "Of which threads", this.whoseOptions());
+  }
+
   controls() {
     const { loaded } = this.app;
-    const owner = this.owner();
-    const reports = loaded.length > 1 ? `<select class="report" data-field="report" aria-label="Report">${loaded.map((report) => option(String(report.number), report.facts.name, this.report)).join("")}</select>` : "";
-    const forms = option("flame", "flame graph", this.mode) + option("tree", "call tree", this.mode) + option("table", "by function", this.mode);
-    const samples = !this.samples ? "" :
-      `<select class="order" data-field="order" aria-label="Order">${option("top-down", "top-down", this.order)}${option("bottom-up", "bottom-up", this.order)}</select>` +
-      `<select class="source" data-field="source" aria-label="Source">${option("samples", "CPU samples", this.source)}${option("offcpu", "off CPU", this.source)}${option("osrt", "OS runtime calls", this.source)}</select>` +
-      `<select class="whose" data-field="whose" aria-label="Of which threads">${option("all", "all threads", this.whose)}${owner ? option("row", owner.kind === "thread" ? owner.label : `process ${owner.label}`, this.whose) : ""}</select>`;
-    return `<div class="bar">${reports}<select class="mode" data-field="mode" aria-label="Form">${forms}</select>${samples}<input type="search" placeholder="mark functions" aria-label="Mark functions with this text" value="${escape(this.search)}">` +
+    const reports = loaded.map((report) => option(String(report.number), report.facts.name, this.report)).join("");
+    const forms = option("flame", "flame graph", this.mode) + option("tree", "call tree", this.mode) +
+      option("table", "by function", this.mode);
+    const search = attributesHtml({
+      type: "search", placeholder: "mark functions", "aria-label": "Mark functions with this text", value: this.search,
+    });
+    return `<div class="bar">${loaded.length > 1 ? selectHtml("report", "Report", reports) : ""}${selectHtml("mode", "Form", forms)}` +
+      `${this.samples ? this.sampleControls() : ""}<input ${search}>` +
       `<span class="faint">${spanText(this.app)}</span> <span class="trail"></span></div><div class="flame" tabindex="0"></div>`;
   }
 
@@ -114,14 +148,9 @@ export class FlamePanel {
     const area = this.place.querySelector(".flame");
     const told = await json("/api/diagnostics", { report: loaded.number }).catch(() => ({ diagnostics: [] }));
     const word = this.samples ? /sampl|perf_event|paranoid/i : /cuda|gpu|cupti/i;
-    const why = told.diagnostics.filter((/** @type {any} */ d) => word.test(d.text || "")).slice(0, 3).map((/** @type {any} */ d) => empty(d.text)).join("");
-    const texts = {
-      samples: "No CPU samples in this span. sonde profile takes them unless -s none was given or perf was not permitted; sonde doctor tells what would allow them.",
-      offcpu: "Nothing was recorded of threads that waited. --cpuctxsw process-tree (with -s) records when they left their CPU, and where.",
-      osrt: "No OS runtime calls with stacks in this span. -t osrt records calls that wait; those longer than --osrt-backtrace-threshold have stacks.",
-    };
+    const why = told.diagnostics.filter((/** @type {any} */ d) => word.test(d.text || "")).slice(0, 3);
     if (area)
-      area.innerHTML = empty(this.samples ? texts[/** @type {"samples"} */ (this.source)] : "No GPU work in this span. -t cuda,nvtx records it, with the ranges that it belongs to.") + why;
+      area.innerHTML = [NOTHING[this.samples ? this.source : "gpu"], ...why.map((/** @type {any} */ d) => d.text)].map(empty).join("");
   }
 
   draw() {
@@ -152,33 +181,58 @@ export class FlamePanel {
     return Boolean(this.search) && name.toLowerCase().includes(this.search.toLowerCase());
   }
 
+  /** @param {Node} node @param {number} depth @param {number} i its line @param {number} all what the root has */
+  treeRow(node, depth, i, all) {
+    const mark = node.children.length ? (this.open.has(node) ? "▾" : "▸") : "";
+    const named = attributesHtml({ class: "tree", "data-node": i, "aria-expanded": String(this.open.has(node)) });
+    const button = `<button ${named}><span class="mark">${mark}</span>${escape(this.nameOf(node))}</button>`;
+    const cell = attributesHtml({ style: `padding-left:${4 + Math.min(depth, 60) * 12}px`, title: node.name });
+    const share = `<span class="share" style="width:${Math.round((60 * node.value) / all)}px"></span>${format.percent(node.value / all)}`;
+    const numbers = [this.amount(node.value), share, node.self ? this.amount(node.self) : ""];
+    const cells = numbers.map((html) => `<td class="number">${html}</td>`).join("");
+    return `<tr class="${this.isMarked(node.name) ? "marked" : ""}"><td ${cell}>${button}</td>${cells}</tr>`;
+  }
+
   /** @param {HTMLElement} area */
   drawTree(area) {
     const all = /** @type {Node} */ (this.root).value;
     const lines = treeLines(this.trail[this.trail.length - 1], this.open).slice(0, MOST_LINES);
     this.nodes = lines.map(({ node }) => node);
-    const rows = lines.map(({ node, depth }, i) => {
-      const mark = node.children.length ? (this.open.has(node) ? "▾" : "▸") : "";
-      return `<tr class="${this.isMarked(node.name) ? "marked" : ""}"><td style="padding-left:${4 + Math.min(depth, 60) * 12}px" title="${escape(node.name)}"><button class="tree" data-node="${i}" aria-expanded="${this.open.has(node)}">` +
-        `<span class="mark">${mark}</span>${escape(this.nameOf(node))}</button></td><td class="number">${this.amount(node.value)}</td><td class="number"><span class="share" style="width:${Math.round((60 * node.value) / all)}px"></span>` +
-        `${format.percent(node.value / all)}</td><td class="number">${node.self ? this.amount(node.self) : ""}</td></tr>`;
-    });
-    area.innerHTML = `<table class="statistics"><thead><tr><th>Name</th><th class="number">Total</th><th class="number">Share</th><th class="number">Self</th></tr></thead>${rows.join("")}</table>`;
+    const rows = lines.map(({ node, depth }, i) => this.treeRow(node, depth, i, all));
+    const heads = headsHtml([["Name"], ["Total", true], ["Share", true], ["Self", true]]);
+    area.innerHTML = `<table class="statistics">${heads}${rows.join("")}</table>`;
   }
 
   /** @param {HTMLElement} area */
   drawTable(area) {
     const root = /** @type {Node} */ (this.root);
     const unit = this.unit === "ns" ? " (ns)" : "";
-    const rows = byFunction(root).filter((line) => !this.search || this.isMarked(line.name)).map((line) => [(100 * line.self) / root.value, line.self, (100 * line.total) / root.value, line.total, line.name]);
-    const columns = [["Self (%)", true], [`Self${unit}`, true], ["Total (%)", true], [`Total${unit}`, true], ["Name", false]].map(([name, number]) => ({ name: String(name), number: Boolean(number), functions: !number && this.samples }));
+    const share = (/** @type {number} */ value) => (100 * value) / root.value;
+    const kept = byFunction(root).filter((line) => !this.search || this.isMarked(line.name));
+    const rows = kept.map(({ name, self, total }) => [share(self), self, share(total), total, name]);
+    const numbers = ["Self (%)", `Self${unit}`, "Total (%)", `Total${unit}`].map((name) => ({ name, number: true, functions: false }));
+    const columns = [...numbers, { name: "Name", number: false, functions: this.samples }];
     area.innerHTML = tableHtml({ columns, rows }, this.sort);
+  }
+
+  /** @param {Node} at @param {number} i @param {number} left @param {number} depth @param {number} wide in pixels */
+  boxHtml(at, i, left, depth, wide) {
+    const colour = colours.byName(at.name);
+    const faded = this.search && !this.isMarked(at.name) ? ";opacity:.3" : "";
+    const share = format.percent(at.value / /** @type {Node} */ (this.root).value);
+    /* Padding would be a least width. */
+    const width = Math.max(wide - 1, 1).toFixed(1);
+    const box = attributesHtml({
+      class: `box${wide > LEAST_NAMED ? " named" : ""}`, "data-node": i,
+      style: `left:${left.toFixed(1)}px;top:${depth * LINE}px;width:${width}px;background:${colour.css};color:${colour.ink}${faded}`,
+      title: `${at.name}\n${this.amount(at.value)}, ${share}; itself ${this.amount(at.self)}`,
+    });
+    return `<div ${box}>${wide > LEAST_NAMED ? escape(this.nameOf(at)) : ""}</div>`;
   }
 
   /** @param {HTMLElement} area */
   drawFlame(area) {
     const node = this.trail[this.trail.length - 1];
-    const root = /** @type {Node} */ (this.root);
     const width = area.clientWidth - 4 || 800;
     /** @type {string[]} */
     const boxes = [];
@@ -187,11 +241,7 @@ export class FlamePanel {
       const wide = (at.value / node.value) * width;
       if (wide < 1)
         return;
-      const colour = colours.byName(at.name);
-      const faded = this.search && !this.isMarked(at.name) ? ";opacity:.3" : "";
-      /* Padding would be a least width. */
-      boxes.push(`<div class="box${wide > 24 ? " named" : ""}" data-node="${this.nodes.length}" style="left:${left.toFixed(1)}px;top:${depth * LINE}px;width:${Math.max(wide - 1, 1).toFixed(1)}px;background:${colour.css};color:${colour.ink}${faded}" ` +
-        `title="${escape(at.name)}\n${this.amount(at.value)}, ${format.percent(at.value / root.value)}; itself ${this.amount(at.self)}">${wide > 24 ? escape(this.nameOf(at)) : ""}</div>`);
+      boxes.push(this.boxHtml(at, this.nodes.length, left, depth, wide));
       this.nodes.push(at);
       let x = left;
       for (const child of [...at.children].sort((a, b) => b.value - a.value)) {
@@ -208,7 +258,7 @@ export class FlamePanel {
     const target = /** @type {HTMLElement} */ (event.target);
     const node = this.nodes[Number(/** @type {HTMLElement | null} */ (target.closest("[data-node]"))?.dataset.node ?? NaN)];
     if (this.mode === "table") {
-      this.sort = nextSort(event, this.sort, [{ name: "", number: true }, { name: "", number: true }, { name: "", number: true }, { name: "", number: true }, { name: "" }]);
+      this.sort = nextSort(event, this.sort, TABLE_COLUMNS);
     } else if (node && this.mode === "tree") {
       if (!this.open.delete(node))
         this.open.add(node);
@@ -228,7 +278,7 @@ export class FlamePanel {
 
   drawTrail() {
     const trail = /** @type {HTMLElement} */ (this.place.querySelector(".trail"));
-    trail.innerHTML = (this.cut ? "more than 2 million kernels and copies: not all are in it; measure a span " : "") + (this.trail.length > 1 ? `<button class="link">whole</button>` : "");
+    trail.innerHTML = (this.cut ? CUT : "") + (this.trail.length > 1 ? `<button class="link">whole</button>` : "");
     trail.onclick = () => {
       this.trail = this.trail.slice(0, 1);
       this.draw();

@@ -4,7 +4,10 @@ import * as format from "../format.js";
 
 /** @typedef {import("../main.js").App} App */
 
-/** The span that panels tell of: the measured one, or everything. @param {App} app @param {import("../main.js").Loaded} loaded @returns {[number, number]} */
+/**
+ * The span that panels tell of: the measured one, or everything.
+ * @param {App} app @param {import("../main.js").Loaded} loaded @returns {[number, number]}
+ */
 export function spanOf(app, loaded) {
   const [from, to] = app.view.span || [app.view.first, app.view.last];
   return [Math.max(0, Math.round(from - loaded.offset)), Math.round(to - loaded.offset)];
@@ -20,19 +23,33 @@ export function empty(text) {
   return `<p class="empty">${format.escapeHtml(text)}</p>`;
 }
 
+/** Headings of a table, those of numbers with true. @param {Array<[string, boolean?]>} heads */
+export function headsHtml(heads) {
+  const cells = heads.map(([text, isNumber]) => `<th${isNumber ? ` class="number"` : ""}>${text}</th>`);
+  return `<thead><tr>${cells.join("")}</tr></thead>`;
+}
+
+/** Whose it is, where there are several. @param {App} app @param {import("../main.js").Loaded} loaded */
+export function headOf(app, loaded) {
+  return app.loaded.length > 1 ? `<h3>${format.escapeHtml(loaded.facts.name)}</h3>` : "";
+}
+
 /** Rows as tab-separated text, for spreadsheets. @param {string[]} columns @param {any[][]} rows */
 export function tsv(columns, rows) {
   const clean = (/** @type {any} */ cell) => String(cell ?? "").replace(/[\t\n]/g, " ");
   return [columns, ...rows].map((row) => row.map(clean).join("\t")).join("\n");
 }
 
-/** What the server tells of each report, one below the other. @param {App} app @param {string} path @param {(answer: any, loaded: import("../main.js").Loaded) => string} draw */
+/**
+ * What the server tells of each report, one below the other.
+ * @param {App} app @param {string} path @param {(answer: any, loaded: import("../main.js").Loaded) => string} draw
+ */
 export async function ofEachReport(app, path, draw) {
   const parts = [];
   for (const loaded of app.loaded) {
     const answer = await app.attempt(() => json(path, { report: loaded.number }));
     if (answer)
-      parts.push((app.loaded.length > 1 ? `<h3>${format.escapeHtml(loaded.facts.name)}</h3>` : "") + draw(answer, loaded) +
+      parts.push(headOf(app, loaded) + draw(answer, loaded) +
         (answer.left_out ? `<p class="faint">There are ${format.count(answer.left_out)} more, which sonde sql shows.</p>` : ""));
   }
   return parts.join("");

@@ -1,6 +1,6 @@
 // How the recording was made, and what the program printed where that was kept.
 import * as format from "../format.js";
-import { ofEachReport } from "./panel.js";
+import { headsHtml, ofEachReport } from "./panel.js";
 
 /** @typedef {import("../main.js").App} App */
 
@@ -13,6 +13,16 @@ function factHtml(key, value) {
   if (key === "environment" && list)
     return `<details><summary>${format.some(list.length, "variables")}</summary><pre>${escape(list.join("\n"))}</pre></details>`;
   return escape(list ? format.shellLine(list) : String(value));
+}
+
+/** @param {any} one process @param {import("../main.js").Loaded} loaded */
+function processHtml(one, loaded) {
+  const name = escape(one.name || "");
+  const link = one.row === undefined ? name : `<button class="link" data-row="${loaded.number}/${one.row}">${name}</button>`;
+  const momentOf = (/** @type {number | null} */ time) => (time === null ? "" : format.moment(time, 1e6));
+  const command = escape(one.command || "");
+  return `<tr><td class="number">${one.pid}</td><td>${link}</td><td class="number">${momentOf(one.start)}</td>` +
+    `<td class="number">${momentOf(one.end)}</td><td title="${command}">${command}</td></tr>`;
 }
 
 export class SessionPanel {
@@ -37,18 +47,21 @@ export class SessionPanel {
 
   /** @param {any} answer @param {import("../main.js").Loaded} loaded */
   draw(answer, loaded) {
-    const facts = answer.facts.map((/** @type {string[]} */ [key, value]) => `<tr><td>${escape(key)}</td><td>${factHtml(key, value)}</td></tr>`).join("");
+    const lineHtml = (/** @type {string[]} */ [key, value]) => `<tr><td>${escape(key)}</td><td>${factHtml(key, value)}</td></tr>`;
+    const facts = answer.facts.map(lineHtml).join("");
     const output = (answer.output || []).map((/** @type {any} */ o) => `<h3>${escape(o.name)}</h3><pre>${escape(o.text)}</pre>`).join("");
-    return `<div class="columns"><table class="facts">${facts}</table><div>${this.processes(answer.processes || [], loaded)}${output}</div></div>`;
+    const processes = this.processes(answer.processes || [], loaded);
+    return `<div class="columns"><table class="facts">${facts}</table><div>${processes}${output}</div></div>`;
   }
 
   /** @param {any[]} processes @param {import("../main.js").Loaded} loaded */
   processes(processes, loaded) {
-    const rows = processes.slice(0, MOST_PROCESSES).map((p) => {
-      const name = p.row === undefined ? escape(p.name || "") : `<button class="link" data-row="${loaded.number}/${p.row}">${escape(p.name || "")}</button>`;
-      return `<tr><td class="number">${p.pid}</td><td>${name}</td><td class="number">${p.start === null ? "" : format.moment(p.start, 1e6)}</td><td class="number">${p.end === null ? "" : format.moment(p.end, 1e6)}</td><td title="${escape(p.command || "")}">${escape(p.command || "")}</td></tr>`;
-    });
-    const more = processes.length > MOST_PROCESSES ? `<p class="faint">The first ${MOST_PROCESSES} of ${format.count(processes.length)}.</p>` : "";
-    return rows.length ? `<table class="statistics"><thead><tr><th class="number">Pid</th><th>Process</th><th class="number">Start</th><th class="number">End</th><th>Command</th></tr></thead>${rows.join("")}</table>${more}` : "";
+    if (!processes.length)
+      return "";
+    const heads = headsHtml([["Pid", true], ["Process"], ["Start", true], ["End", true], ["Command"]]);
+    const rows = processes.slice(0, MOST_PROCESSES).map((one) => processHtml(one, loaded)).join("");
+    const more = processes.length > MOST_PROCESSES ?
+      `<p class="faint">The first ${MOST_PROCESSES} of ${format.count(processes.length)}.</p>` : "";
+    return `<table class="statistics">${heads}${rows}</table>${more}`;
   }
 }

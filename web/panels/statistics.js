@@ -29,15 +29,29 @@ export class StatisticsPanel {
     this.turn = 0;
   }
 
+  optionsHtml() {
+    const optionHtml = (/** @type {any} */ r) =>
+      `<option value="${r.name}"${r.name === this.name ? " selected" : ""}>${format.escapeHtml(r.title)} (${r.name})</option>`;
+    const where = this.app.loaded.length > 1 ? "these recordings" : "this recording";
+    const others = this.others ? `<option disabled>${format.some(this.others, "others")} without data in ${where}</option>` : "";
+    return this.reports.map(optionHtml).join("") + others;
+  }
+
+  barHtml() {
+    const filter = format.attributesHtml({
+      type: "search", class: "lines-with", placeholder: "filter lines", "aria-label": "Show only lines with this text", value: this.filter,
+    });
+    const both = this.app.loaded.length > 1 ?
+      `<label><input type="checkbox" class="compare"${this.compare ? " checked" : ""}> difference</label>` : "";
+    return `<select aria-label="Report">${this.optionsHtml()}</select><input ${filter}>${both}` +
+      `<span class="faint">${spanText(this.app)}</span><span class="spring"></span><button class="copy-all">Copy as TSV</button>`;
+  }
+
   async show() {
     await this.list();
     if (!this.name)
       await this.chooseFirst();
-    const options = this.reports.map((r) => `<option value="${r.name}"${r.name === this.name ? " selected" : ""}>${format.escapeHtml(r.title)} (${r.name})</option>`).join("") +
-      (this.others ? `<option disabled>${format.some(this.others, "others")} without data in ${this.app.loaded.length > 1 ? "these recordings" : "this recording"}</option>` : "");
-    const both = this.app.loaded.length > 1 ? `<label><input type="checkbox" class="compare"${this.compare ? " checked" : ""}> difference</label>` : "";
-    this.place.innerHTML = `<div class="bar"><select aria-label="Report">${options}</select><input type="search" class="lines-with" placeholder="filter lines" aria-label="Show only lines with this text" value="${format.escapeHtml(this.filter)}">` +
-      `${both}<span class="faint">${spanText(this.app)}</span><span class="spring"></span><button class="copy-all">Copy as TSV</button></div><div class="tables"></div>`;
+    this.place.innerHTML = `<div class="bar">${this.barHtml()}</div><div class="tables"></div>`;
     this.listen();
     if (this.name)
       await this.fill();
@@ -86,7 +100,7 @@ export class StatisticsPanel {
       this.fill();
     });
     const copy = /** @type {HTMLElement} */ (this.place.querySelector(".copy-all"));
-    copy.addEventListener("click", () => copyText(this.tables.map((table) => tsv(table.columns.map((c) => c.name), sorted(this.lines(table), this.sort, table.columns))).join("\n\n"), copy));
+    copy.addEventListener("click", () => copyText(this.tables.map((table) => this.tsv(table)).join("\n\n"), copy));
     this.place.querySelector(".tables")?.addEventListener("click", (event) => {
       this.sort = nextSort(event, this.sort, this.tables[0]?.columns || []);
       this.draw();
@@ -99,8 +113,9 @@ export class StatisticsPanel {
     for (const loaded of this.app.loaded) {
       const [from, to] = this.app.view.span ? spanOf(this.app, loaded) : [undefined, undefined];
       const answer = await this.app.attempt(() => json("/api/stats", { report: loaded.number, name: this.name, from, to }));
+      const told = (/** @type {any} */ column) => ({ ...column, functions: hasFunctions(this.name, column.name) });
       if (answer)
-        answers.push({ ...answer, title: loaded.facts.name, columns: answer.columns.map((/** @type {any} */ column) => ({ ...column, functions: hasFunctions(this.name, column.name) })) });
+        answers.push({ ...answer, title: loaded.facts.name, columns: answer.columns.map(told) });
     }
     if (turn !== this.turn)
       return;
@@ -119,18 +134,27 @@ export class StatisticsPanel {
     return wanted ? table.rows.filter((row) => row.some((cell) => String(cell ?? "").toLowerCase().includes(wanted))) : table.rows;
   }
 
+  /** What is shown, for spreadsheets. @param {import("./table.js").Table} table */
+  tsv(table) {
+    return tsv(table.columns.map((column) => column.name), sorted(this.lines(table), this.sort, table.columns));
+  }
+
+  /** @param {any} table */
+  tableHtml(table) {
+    const heading = this.app.loaded.length > 1 ? `<h3>${format.escapeHtml(table.title)}</h3>` : "";
+    if (table.skipped || !table.rows.length)
+      return heading + empty(table.skipped || (this.app.view.span ? "Nothing in the measured span." : "Nothing was recorded of this."));
+    const isCompared = table.columns.some((/** @type {any} */ column) => column.percent !== undefined);
+    const legend = isCompared ? `<p class="faint">Coloured: differences of more than ${NOISE} %.</p>` : "";
+    const command = `'sonde stats -r ${format.escapeHtml(this.name)}'`;
+    const rest = table.cut ? `<p class="faint">There are more lines than a page shows: ${command} has all.</p>` : "";
+    return heading + legend + rest + tableHtml({ columns: table.columns, rows: this.lines(table) }, this.sort);
+  }
+
   draw() {
     const place = this.place.querySelector(".tables");
-    if (!place)
-      return;
-    place.innerHTML = this.tables.map((table) => {
-      const heading = this.app.loaded.length > 1 ? `<h3>${format.escapeHtml(table.title)}</h3>` : "";
-      if (table.skipped || !table.rows.length)
-        return heading + empty(table.skipped || (this.app.view.span ? "Nothing in the measured span." : "Nothing was recorded of this."));
-      const legend = table.columns.some((column) => column.percent !== undefined) ? `<p class="faint">Coloured: differences of more than ${NOISE} %.</p>` : "";
-      const rest = table.cut ? `<p class="faint">There are more lines than a page shows: 'sonde stats -r ${format.escapeHtml(this.name)}' has all.</p>` : "";
-      return heading + legend + rest + tableHtml({ columns: table.columns, rows: this.lines(table) }, this.sort);
-    }).join("");
+    if (place)
+      place.innerHTML = this.tables.map((table) => this.tableHtml(table)).join("");
   }
 
   spanChosen() {

@@ -12,26 +12,58 @@ export function histogram(histogram, duration) {
   const bars = histogram.map(([from, to, count], i) => {
     const height = count ? Math.max(2, Math.round((48 * count) / most)) : 0;
     const here = duration >= from && (duration < to || i === histogram.length - 1);
-    return `<span class="bar${here ? " here" : ""}" style="height:${height}px" title="${format.duration(from)} to ${format.duration(to)}: ${format.count(count)}"></span>`;
+    const said = `${format.duration(from)} to ${format.duration(to)}: ${format.count(count)}`;
+    return `<span class="bar${here ? " here" : ""}" style="height:${height}px" title="${said}"></span>`;
   });
   const first = histogram[0];
   const last = histogram[histogram.length - 1];
-  return `<div class="histogram" role="img" aria-label="Durations of all events of this name; the marked bar has this one">${bars.join("")}</div>` +
+  const about = "Durations of all events of this name; the marked bar has this one";
+  return `<div class="histogram" role="img" aria-label="${about}">${bars.join("")}</div>` +
     `<div class="axis"><span>${format.duration(first[0])}</span><span>${format.duration(last[1])}</span></div>`;
+}
+
+/** @param {string} text */
+const faint = (text) => `<span class="faint">${text}</span>`;
+
+/** A line of a table of facts. @param {string} key @param {string} value */
+const factHtml = (key, value) => `<tr><td>${key}</td><td>${value}</td></tr>`;
+
+/** @param {Side} side @param {any} details @param {any} other */
+function linkedHtml(side, details, other) {
+  const link = side.link(other, side.nameOf(other), other.name);
+  const distance = format.duration(Math.abs(other.start - details.start));
+  const where = faint(`${distance} ${other.start < details.start ? "before" : "later"}`);
+  return `<div class="linked">${ROLES[other.role] || "Belongs to"} ${link} ${where}</div>`;
 }
 
 /** @param {Side} side @param {any} details */
 function linked(side, details) {
-  return (details.linked || []).map((/** @type {any} */ other) => `<div class="linked">${ROLES[other.role] || "Belongs to"} ${side.link(other, side.nameOf(other), other.name)} ` +
-    `<span class="faint">${format.duration(Math.abs(other.start - details.start))} ${other.start < details.start ? "before" : "later"}</span></div>`).join("");
+  return (details.linked || []).map((/** @type {any} */ other) => linkedHtml(side, details, other)).join("");
 }
 
 /** @param {Side} side @param {any} details */
 function parents(side, details) {
   if (!details.parents?.length)
     return "";
-  const items = details.parents.map((/** @type {any} */ p) => `<li>${side.link(p, side.nameOf(p), p.name)} <span class="faint">${format.duration(p.end - p.start)}</span></li>`);
-  return `<h3>Within</h3><ul class="parents">${items.join("")}</ul>`;
+  const itemHtml = (/** @type {any} */ p) => `<li>${side.link(p, side.nameOf(p), p.name)} ${faint(format.duration(p.end - p.start))}</li>`;
+  return `<h3>Within</h3><ul class="parents">${details.parents.map(itemHtml).join("")}</ul>`;
+}
+
+/** How long the events of a name took. @param {any} s their statistics @param {number} length of this one */
+function durations(s, length) {
+  if (!(s.most > 0))
+    return "";
+  const against = s.median ? ` ${faint(`this one is ${format.significant(length / s.median, 3)} x`)}` : "";
+  return factHtml("Total", format.duration(s.total)) +
+    factHtml("Median, 95 %", `${format.duration(s.median)}, ${format.duration(s.p95)}${against}`) +
+    factHtml("Least, most", `${format.duration(s.least)}, ${format.duration(s.most)}`);
+}
+
+/** To the events of this name before and behind. @param {Side} side @param {any} details */
+function steps(side, details) {
+  const previous = details.previous && side.link(details.previous, "‹ previous", "[");
+  const next = details.next && side.link(details.next, "next ›", "]");
+  return `<div class="steps">${[previous, next].filter(Boolean).join(" &nbsp; ")}</div>`;
 }
 
 /** @param {Side} side @param {any} details @param {number} length */
@@ -39,17 +71,16 @@ function statistics(side, details, length) {
   const s = details.statistics;
   if (!s)
     return `<h3>All of this name</h3><p class="faint">…</p>`;
-  const step = [details.previous && side.link(details.previous, "‹ previous", "["), details.next && side.link(details.next, "next ›", "]")].filter(Boolean).join(" &nbsp; ");
-  const against = s.median ? ` <span class="faint">this one is ${format.significant(length / s.median, 3)} x</span>` : "";
-  const durations = s.most > 0 ? `<tr><td>Total</td><td>${format.duration(s.total)}</td></tr><tr><td>Median, 95 %</td><td>${format.duration(s.median)}, ${format.duration(s.p95)}${against}</td></tr>` +
-    `<tr><td>Least, most</td><td>${format.duration(s.least)}, ${format.duration(s.most)}</td></tr>` : "";
-  return `<h3>All of this name</h3><table class="facts"><tr><td>Events</td><td>${format.count(s.count)}${s.rank && s.most > 0 ? `, this is the ${format.ordinal(s.rank)} longest` : ""}</td></tr>` +
-    `${durations}</table>${s.most > 0 && s.histogram?.length ? histogram(s.histogram, length) : ""}<div class="steps">${step}</div>`;
+  const rank = s.rank && s.most > 0 ? `, this is the ${format.ordinal(s.rank)} longest` : "";
+  const facts = factHtml("Events", format.count(s.count) + rank) + durations(s, length);
+  const bars = s.most > 0 && s.histogram?.length ? histogram(s.histogram, length) : "";
+  return `<h3>All of this name</h3><table class="facts">${facts}</table>${bars}${steps(side, details)}`;
 }
 
 /** @param {any} details */
 function stack(details) {
-  return details.stack?.length ? `<h3>Call stack</h3><ol class="stack">${details.stack.map((/** @type {string} */ frame) => `<li>${escape(frame)}</li>`).join("")}</ol>` : "";
+  const frames = (details.stack || []).map((/** @type {string} */ frame) => `<li>${escape(frame)}</li>`);
+  return frames.length ? `<h3>Call stack</h3><ol class="stack">${frames.join("")}</ol>` : "";
 }
 
 /** @param {Side} side @param {any} details */
@@ -72,15 +103,42 @@ function isShape(details, key, numbers) {
   return text !== undefined && (String(text).match(/\d+/g) || []).map(Number).join() === numbers.join();
 }
 
+/** A counter, by what people call it. @param {any} counter */
+function counterHtml({ metric, value, unit }) {
+  const name = metric.split(".")[0].replace("__", " ").replaceAll("_", " ");
+  return `<tr><td title="${escape(metric)}">${escape(name)}</td><td>${format.significant(value, 4)} ${escape(unit || "")}</td></tr>`;
+}
+
+/** What one report has. @param {Side} side @param {any} details @param {any} found */
+function countersOf(side, details, { report, kernels, launches }) {
+  const isSame = (/** @type {any} */ { grid, block }) => isShape(details, "grid", grid) && isShape(details, "block", block);
+  const same = kernels.find(isSame);
+  const kernel = same || kernels[0];
+  const where = `${side.app.loaded[report].facts.name}, launch ${kernel.number}, ${format.count(launches)} of this name`;
+  const other = same ? "" : "; grid and block are others";
+  const link = side.link({ kernel: { report, id: kernel.number } }, "All of its counters");
+  return `<h3>Counters</h3><p class="faint">${escape(where + other)}</p>` +
+    `<table class="facts">${kernel.values.map(counterHtml).join("")}</table>${link}`;
+}
+
 /** Counters that were read of this kernel, launched the same way if there is such a launch. @param {Side} side @param {any} details */
 function counters(side, details) {
-  return (details.counters || []).map((/** @type {any} */ found) => {
-    const same = found.kernels.find((/** @type {any} */ kernel) => isShape(details, "grid", kernel.grid) && isShape(details, "block", kernel.block));
-    const kernel = same || found.kernels[0];
-    const rows = kernel.values.map((/** @type {any} */ v) => `<tr><td title="${escape(v.metric)}">${escape(v.metric.split(".")[0].replace("__", " ").replaceAll("_", " "))}</td><td>${format.significant(v.value, 4)} ${escape(v.unit || "")}</td></tr>`);
-    const where = `${side.app.loaded[found.report].facts.name}, launch ${kernel.number}, ${format.count(found.launches)} of this name${same ? "" : "; grid and block are others"}`;
-    return `<h3>Counters</h3><p class="faint">${escape(where)}</p><table class="facts">${rows.join("")}</table>${side.link({ kernel: { report: found.report, id: kernel.number } }, "All of its counters")}`;
-  }).join("");
+  return (details.counters || []).map((/** @type {any} */ found) => countersOf(side, details, found)).join("");
+}
+
+/** An argument as a line. @param {[string, any]} pair */
+function argumentHtml([key, value]) {
+  const name = key === "bytes per second" ? "bandwidth" : key.replaceAll("_", " ");
+  return factHtml(escape(name), escape(format.argument(key, value)));
+}
+
+/** What every event has, and its arguments. @param {any} details @param {string} row */
+function facts(details, row) {
+  const length = details.end - details.start;
+  const pairs = (details.arguments || []).filter((/** @type {any[]} */ pair) => pair[0] !== "full name");
+  const hasLength = length || details.table !== "point";
+  const duration = hasLength ? factHtml("Duration", `${format.duration(length)} ${faint(format.exact(length))}`) : "";
+  return duration + factHtml("Start", format.moment(details.start, 1)) + factHtml("Row", escape(row)) + pairs.map(argumentHtml).join("");
 }
 
 /** @param {Side} side @param {any} details @param {string} row @returns {string} */
@@ -88,13 +146,8 @@ export function eventHtml(side, details, row) {
   const length = details.end - details.start;
   const name = side.nameOf(details);
   const full = wholeName(details);
-  const pairs = (details.arguments || []).filter((/** @type {any[]} */ pair) => pair[0] !== "full name");
-  const facts = [
-    length || details.table !== "point" ? ["Duration", `${format.duration(length)} <span class="faint">${format.exact(length)}</span>`] : null,
-    ["Start", `${format.moment(details.start, 1)}`], ["Row", escape(row)],
-    ...pairs.map((/** @type {[string, any]} */ [key, value]) => [escape(key === "bytes per second" ? "bandwidth" : key.replaceAll("_", " ")), escape(format.argument(key, value))]),
-  ].filter((fact) => fact !== null);
-  return `<h2 class="event" title="${escape(full)}">${escape(name)}</h2>${full !== name ? `<div class="whole">${escape(full)} ${side.copy(full)}</div>` : ""}` +
-    `<table class="facts">${facts.map(([key, value]) => `<tr><td>${key}</td><td>${value}</td></tr>`).join("")}</table>` +
-    linked(side, details) + parents(side, details) + statistics(side, details, length) + stack(details) + counters(side, details) + command(side, details);
+  const whole = full !== name ? `<div class="whole">${escape(full)} ${side.copy(full)}</div>` : "";
+  return `<h2 class="event" title="${escape(full)}">${escape(name)}</h2>${whole}<table class="facts">${facts(details, row)}</table>` +
+    linked(side, details) + parents(side, details) + statistics(side, details, length) + stack(details) +
+    counters(side, details) + command(side, details);
 }

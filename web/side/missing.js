@@ -10,7 +10,10 @@ const SOURCES = [
   ["when threads ran", ["state", "cpu"], "", "--cpuctxsw process-tree"],
 ];
 
-/** Of a recording of ours; an import says nothing about what could have been. @param {{ facts: any }} loaded @param {Array<{ kind: string }>} rows @returns {Array<[string, string]>} what, and why or how */
+/**
+ * Of a recording of ours; an import says nothing about what could have been.
+ * @param {{ facts: any }} loaded @param {Array<{ kind: string }>} rows @returns {Array<[string, string]>} what, and why or how
+ */
 export function missingSources(loaded, rows) {
   if (!loaded.facts.trace || !loaded.facts.version)
     return [];
@@ -25,5 +28,6 @@ export function missingHtml(loaded, rows) {
   const missing = missingSources(loaded, rows);
   if (!missing.length)
     return "";
-  return `<h3>Not in this recording</h3><ul class="missing">${missing.map(([what, how]) => `<li>${format.escapeHtml(what)}: <span class="faint">${format.escapeHtml(how)}</span></li>`).join("")}</ul>`;
+  const items = missing.map(([what, how]) => `<li>${format.escapeHtml(what)}: <span class="faint">${format.escapeHtml(how)}</span></li>`);
+  return `<h3>Not in this recording</h3><ul class="missing">${items.join("")}</ul>`;
 }

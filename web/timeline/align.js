@@ -3,7 +3,9 @@ import { json } from "../api.js";
 
 /** @typedef {import("../main.js").App} App */
 
-export const WAYS = /** @type {Array<[string, string]>} */ ([["start", "at the start"], ["clock", "by the clock"], ["range", "at a range"], ["hand", "by hand (alt + drag)"]]);
+export const WAYS = /** @type {Array<[string, string]>} */ ([
+  ["start", "at the start"], ["clock", "by the clock"], ["range", "at a range"], ["hand", "by hand (alt + drag)"],
+]);
 
 /** Moves all so that none begins before 0. @param {number[]} offsets */
 export function fromZero(offsets) {
@@ -11,7 +13,10 @@ export function fromZero(offsets) {
   return offsets.map((offset) => offset - least);
 }
 
-/** What the clocks say, as offsets. Times of day are ns since 1970, told as texts because they are beyond 2^53. @param {Array<string | null>} started */
+/**
+ * What the clocks say, as offsets. Times of day are ns since 1970, told as texts because they are beyond 2^53.
+ * @param {Array<string | null>} started
+ */
 export function clockOffsets(started) {
   if (started.some((text) => !text))
     return null;
@@ -33,8 +38,10 @@ export class Alignment {
 
   show() {
     this.bar.hidden = false;
-    this.bar.innerHTML = `align <select aria-label="Align the reports">${WAYS.map(([value, text]) => `<option value="${value}">${text}</option>`).join("")}</select>` +
-      `<input type="search" placeholder="name of the range" aria-label="Range to align at" list="ranges" hidden><datalist id="ranges"></datalist>`;
+    const ways = WAYS.map(([value, text]) => `<option value="${value}">${text}</option>`).join("");
+    const named = `placeholder="name of the range" aria-label="Range to align at"`;
+    this.bar.innerHTML = `align <select aria-label="Align the reports">${ways}</select>` +
+      `<input type="search" ${named} list="ranges" hidden><datalist id="ranges"></datalist>`;
     const select = /** @type {HTMLSelectElement} */ (this.bar.querySelector("select"));
     const input = /** @type {HTMLInputElement} */ (this.bar.querySelector("input"));
     select.addEventListener("change", () => {
@@ -82,22 +89,30 @@ export class Alignment {
     if (this.way !== "range")
       return fromZero(loaded.map((report) => -report.first));
     const starts = [];
-    for (const report of loaded) {
-      const rows = [...this.app.rows.byKey.values()].filter((row) => row.report === report.number && ["nvtx", "generic"].includes(row.kind)).map((row) => row.id);
-      const answer = rows.length && await this.app.attempt(() => json("/api/find", { report: report.number, text: this.range, row: rows.join(","), limit: 1 }));
-      if (!answer || !answer.events.length)
+    for (const { number } of loaded) {
+      const found = await this.firstRange(number);
+      if (!found)
         return null;
-      starts.push(answer.events[0].start);
+      starts.push(found.start);
     }
     return fromZero(starts.map((start) => -start));
+  }
+
+  /** The first range of the name that all are aligned at. @param {number} report */
+  async firstRange(report) {
+    const ranges = [...this.app.rows.byKey.values()].filter((row) => row.report === report && ["nvtx", "generic"].includes(row.kind));
+    const row = ranges.map(({ id }) => id).join(",");
+    const answer = row && await this.app.attempt(() => json("/api/find", { report, text: this.range, row, limit: 1 }));
+    return answer && answer.events[0];
   }
 
   async apply() {
     if (this.way === "hand" || (this.way === "range" && !this.range))
       return;
     const offsets = await this.offsets();
+    const why = this.way === "clock" ? "A report does not say when it was recorded." : `A report has no range “${this.range}”.`;
     if (!offsets)
-      this.app.complain(new Error(this.way === "clock" ? "A report does not say when it was recorded." : `A report has no range “${this.range}”.`));
+      this.app.complain(new Error(why));
     else
       this.set(offsets);
   }

@@ -17,7 +17,10 @@ export class Arrows {
     this.markers = [];
   }
 
-  /** Where an end is drawn; out of sight, at the edge. @param {{ report: number, row: number, lane: number }} event @param {number} time @returns {End | null} */
+  /**
+   * Where an end is drawn; out of sight, at the edge.
+   * @param {{ report: number, row: number, lane: number }} event @param {number} time @returns {End | null}
+   */
   place(event, time) {
     const { rows, timeline, loaded } = this.app;
     let row = rows.find(event.report, event.row);
@@ -101,7 +104,8 @@ export class Arrows {
     const { ink, timeline, details, rows, view } = this.app;
     const sign = /** @type {Record<string, string>} */ ({ left: "◂", right: "▸", up: "▴", down: "▾" })[end.aside];
     const name = nameIn(rows.find(view.picked?.report ?? 0, target.row)?.kind, target.name || "?");
-    const text = `${sign} ${name.length > 28 ? `${name.slice(0, 27)}…` : name}  ${format.duration(Math.abs(target.start - details.start))} ${target.start < details.start ? "before" : "later"}`;
+    const distance = `${format.duration(Math.abs(target.start - details.start))} ${target.start < details.start ? "before" : "later"}`;
+    const text = `${sign} ${name.length > 28 ? `${name.slice(0, 27)}…` : name}  ${distance}`;
     const width = context.measureText(text).width + 14;
     const x = end.aside === "right" ? timeline.width - width - 4 : Math.max(4, Math.min(end.x, timeline.width - width - 4));
     const y = Math.max(2, Math.min(end.y - 10, timeline.height - 22));

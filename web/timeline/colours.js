@@ -5,9 +5,13 @@
 
 /** Hue, saturation and lightness by class, in the order of docs/view.md. */
 const BY_CLASS = [
-  [215, 10, 52], [212, 62, 50], [32, 82, 50], [162, 56, 38], [220, 9, 66], [205, 16, 50], [226, 26, 60], [262, 30, 60], [190, 30, 46], [20, 34, 52], [46, 38, 58],
+  [215, 10, 52], [212, 62, 50], [32, 82, 50], [162, 56, 38], [220, 9, 66], [205, 16, 50], [226, 26, 60],
+  [262, 30, 60], [190, 30, 46], [20, 34, 52], [46, 38, 58],
 ];
-export const CLASS_NAMES = ["other", "compute", "communication", "copies and sets", "waiting", "OS runtime", "CUDA calls", "ranges", "running", "overhead", "ready, waits for a CPU"];
+export const CLASS_NAMES = [
+  "other", "compute", "communication", "copies and sets", "waiting", "OS runtime", "CUDA calls", "ranges", "running", "overhead",
+  "ready, waits for a CPU",
+];
 /** Hues that stay apart for the three common kinds of colour blindness. */
 const HUES = [212, 36, 168, 262, 195, 18, 228, 50, 148, 285, 205, 28];
 

@@ -69,7 +69,9 @@ class Texts {
 
 const texts = new Texts();
 
-/** @param {Scene} scene @param {Row} row @param {string} text @param {number} x @param {number} y @param {number} width @param {string} ink */
+/**
+ * @param {Scene} scene @param {Row} row @param {string} text @param {number} x @param {number} y @param {number} width @param {string} ink
+ */
 function label(scene, row, text, x, y, width, ink) {
   const left = Math.max(x, 0) + 4;
   const room = Math.min(x + width, scene.width) - left - 3;
@@ -79,7 +81,10 @@ function label(scene, row, text, x, y, width, ink) {
   scene.context.fillText(texts.fit(scene.context, nameIn(row.kind, text), room), left, y);
 }
 
-/** @param {Scene} scene @param {Row} row @param {Lane} lane @param {number} i @param {number} x @param {number} y @param {number} width @param {number} height */
+/**
+ * @param {Scene} scene @param {Row} row @param {Lane} lane @param {number} i @param {number} x @param {number} y @param {number} width
+ * @param {number} height
+ */
 function drawSlice(scene, row, lane, i, x, y, width, height) {
   const { context } = scene;
   const { paint, names } = scene.report(row.report);
@@ -110,7 +115,10 @@ function drawSlice(scene, row, lane, i, x, y, width, height) {
   }
 }
 
-/** @param {Scene} scene @param {Row} row @param {Lane} lane @param {number} y @param {number} height @param {number} cutFrom @param {number} cutTo in ns */
+/**
+ * @param {Scene} scene @param {Row} row @param {Lane} lane @param {number} y @param {number} height @param {number} cutFrom
+ * @param {number} cutTo in ns
+ */
 function drawSlices(scene, row, lane, y, height, cutFrom, cutTo) {
   for (let i = 0; i < lane.start.length; i++) {
     const width = (lane.end[i] - lane.start[i]) / scene.perPixel;
@@ -123,7 +131,10 @@ function drawSlices(scene, row, lane, y, height, cutFrom, cutTo) {
   }
 }
 
-/** Marks that stand far enough apart have their names beside them. @param {Scene} scene @param {Row} row @param {Lane} lane @param {number} y @param {number} height */
+/**
+ * Marks that stand far enough apart have their names beside them.
+ * @param {Scene} scene @param {Row} row @param {Lane} lane @param {number} y @param {number} height
+ */
 function drawPoints(scene, row, lane, y, height) {
   const { names } = scene.report(row.report);
   for (let i = 0; i < lane.start.length; i++) {
@@ -161,12 +172,16 @@ function drawPicture(scene, row, y, lanes, height) {
   const { context } = scene;
   const source = Math.round(scene.from / scene.pixel) - strip.first;
   const pixels = Math.ceil(scene.width * scene.ratio);
+  const { canvas, cells } = strip;
   context.imageSmoothingEnabled = false;
   for (let lane = lanes - 1; lane >= 0; lane--)
-    context.drawImage(strip.canvas, source, lane * strip.cells, pixels, strip.cells, 0, top + laneTop(row, lane), pixels / scene.ratio, height);
+    context.drawImage(canvas, source, lane * cells, pixels, cells, 0, top + laneTop(row, lane), pixels / scene.ratio, height);
 }
 
-/** Draws a row at height y and says which tiles it needs. @param {Scene} scene @param {Row} row @param {number} y @returns {Array<[number, number]>} */
+/**
+ * Draws a row at height y and says which tiles it needs.
+ * @param {Scene} scene @param {Row} row @param {number} y @returns {Array<[number, number]>}
+ */
 export function drawRow(scene, row, y) {
   if (row.draw === "plot") {
     drawPlot(scene, row, y, row.height - 1);

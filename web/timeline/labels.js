@@ -10,7 +10,10 @@ const DRAG_PIXELS = 6;
 /** So long, in ms, the view rests before shares are told of it: they would flicker, and every frame make all labels anew. */
 const REST = 150;
 
-/** Writes what is other than it was; null: not there. @param {Element} element @param {Record<string, string | null>} attributes @param {string} [text] */
+/**
+ * Writes what is other than it was; null: not there.
+ * @param {Element} element @param {Record<string, string | null>} attributes @param {string} [text]
+ */
 function put(element, attributes, text) {
   for (const [name, value] of Object.entries(attributes)) {
     if (value === null)
@@ -25,7 +28,8 @@ function put(element, attributes, text) {
 /** @param {string} key */
 function newLabel(key) {
   const label = document.createElement("div");
-  label.innerHTML = `<span class="mark"></span><span class="name"></span><span class="found"></span><span class="sum"></span><button class="pin" tabindex="-1"></button>`;
+  const parts = ["mark", "name", "found", "sum"].map((part) => `<span class="${part}"></span>`);
+  label.innerHTML = `${parts.join("")}<button class="pin" tabindex="-1"></button>`;
   label.setAttribute("role", "treeitem");
   label.dataset.key = key;
   return label;
@@ -103,7 +107,8 @@ export class Labels {
     const share = shareOf(this.app, row);
     const sum = summary(row, share);
     const { from, to, isSpan } = lookedAt(this.app);
-    const made = { sum, busy: share === null ? "" : `busy for ${sum} of the ${isSpan ? "measured span" : "window"} (${format.duration(to - from)})` };
+    const looked = `${isSpan ? "measured span" : "window"} (${format.duration(to - from)})`;
+    const made = { sum, busy: share === null ? "" : `busy for ${sum} of the ${looked}` };
     this.shares.set(keyOf(row), made);
     return made;
   }
@@ -115,11 +120,13 @@ export class Labels {
     const pin = row.pinned ? "Unpin" : "Pin to the top";
     const { sum: share, busy } = this.share(row);
     const [mark, name, found, sum, button] = label.children;
+    const events = row.count ? format.some(row.count, row.draw === "plot" ? "values" : "events") : "";
     put(label, {
       class: ["label", row.draw, row.pinned && "pinned", chosen && "chosen", row.kind === "report" && "report"].filter(Boolean).join(" "),
-      "aria-level": String(row.depth + 1), "aria-selected": String(chosen), "aria-label": `${row.label} ${busy || share}`, tabindex: reachable ? "0" : "-1",
-      "aria-expanded": folding ? String(row.open) : null, style: `top:${y}px;height:${row.height - 1}px;padding-left:${6 + Math.min(row.depth, 8) * 12}px`,
-      title: [row.label, row.detail, busy, row.count ? format.some(row.count, row.draw === "plot" ? "values" : "events") : ""].filter(Boolean).join("\n"),
+      "aria-level": String(row.depth + 1), "aria-selected": String(chosen), "aria-label": `${row.label} ${busy || share}`,
+      tabindex: reachable ? "0" : "-1", "aria-expanded": folding ? String(row.open) : null,
+      style: `top:${y}px;height:${row.height - 1}px;padding-left:${6 + Math.min(row.depth, 8) * 12}px`,
+      title: [row.label, row.detail, busy, events].filter(Boolean).join("\n"),
     });
     put(mark, {}, folding ? (row.open ? "▾" : "▸") : "");
     put(name, {}, row.label);

@@ -1,4 +1,5 @@
-// The strip above the timeline: how busy the GPUs were (or, without any, the processes) over the whole recording, where one looks, and where findings are.
+// The strip above the timeline: how busy the GPUs were (or, without any, the processes) over the whole recording, where one looks, and
+// where findings are.
 import { levelFor, tileSpan } from "./tiles.js";
 
 /** @typedef {import("../main.js").App} App */
@@ -97,7 +98,8 @@ export class Overview {
     context.fillRect(x(app.view.to), 0, Math.max(width - x(app.view.to), 0), HEIGHT);
     context.strokeStyle = app.ink.spanLine;
     context.lineWidth = 1.5;
-    context.strokeRect(Math.max(x(app.view.from), 0) + 0.75, 0.75, Math.max(Math.min(x(app.view.to), width) - Math.max(x(app.view.from), 0) - 1.5, 2), HEIGHT - 1.5);
+    const [left, right] = [Math.max(x(app.view.from), 0), Math.min(x(app.view.to), width)];
+    context.strokeRect(left + 0.75, 0.75, Math.max(right - left - 1.5, 2), HEIGHT - 1.5);
   }
 
   /** @param {CanvasRenderingContext2D} context @param {(time: number) => number} x */
@@ -117,7 +119,9 @@ export class Overview {
     const { app } = this;
     const rows = this.rows();
     const perPixel = (app.view.last - app.view.first) / width;
-    const key = `${width}/${ratio}/${app.view.first}/${app.view.last}/${rows.map((row) => `${row.report}.${row.id}.${app.loaded[row.report].tiles.stamp(row.id)}.${app.loaded[row.report].offset}`).join()}`;
+    const stampOf = (/** @type {Row} */ { report, id }) =>
+      `${report}.${id}.${app.loaded[report].tiles.stamp(id)}.${app.loaded[report].offset}`;
+    const key = `${width}/${ratio}/${app.view.first}/${app.view.last}/${rows.map(stampOf).join()}`;
     this.ask(rows, perPixel);
     if (key === this.painted)
       return;

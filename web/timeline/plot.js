@@ -4,11 +4,17 @@ import * as format from "../format.js";
 
 /** @typedef {import("./rows.js").Row} Row */
 /** @typedef {import("./draw.js").Scene} Scene */
-/** @typedef {{ time: number, end: number, least: number, most: number, mean: number, carried: boolean }} Value carried: recorded before this time */
+/**
+ * @typedef {{ time: number, end: number, least: number, most: number, mean: number, carried: boolean }} Value carried: recorded before this
+ *   time
+ */
 
 const ROOM = 4;
 
-/** Ends of the axis: round numbers, from 0 unless all values are far from it. @param {number} least @param {number} most @returns {[number, number]} */
+/**
+ * Ends of the axis: round numbers, from 0 unless all values are far from it.
+ * @param {number} least @param {number} most @returns {[number, number]}
+ */
 export function axisEnds(least, most) {
   if (!(most > least))
     return most > 0 ? [0, most] : [least - 1, least + 1];
@@ -17,7 +23,10 @@ export function axisEnds(least, most) {
   return [least >= 0 && low === 0 ? 0 : Math.floor(low / step) * step, Math.ceil(most / step - 1e-9) * step];
 }
 
-/** The values of a row between two of its times, in order. @param {Scene} scene @param {Row} row @param {number} from @param {number} to @returns {Value[]} */
+/**
+ * The values of a row between two of its times, in order.
+ * @param {Scene} scene @param {Row} row @param {number} from @param {number} to @returns {Value[]}
+ */
 export function valuesBetween(scene, row, from, to) {
   const { tiles, length } = scene.report(row.report);
   const level = levelFor(scene.pixel);
@@ -33,7 +42,9 @@ export function valuesBetween(scene, row, from, to) {
     for (let i = 0; i < lane.bucket.length; i++) {
       const time = tile.index * tileSpan(tile.level) + lane.bucket[i] * bucket;
       if (time >= index * span && time < (index + 1) * span && (!values.length || time > values[values.length - 1].time))
-        values.push({ time, end: time + bucket, least: lane.least[i], most: lane.most[i], mean: lane.mean[i], carried: lane.busy[i] === 1 });
+        values.push({
+          time, end: time + bucket, least: lane.least[i], most: lane.most[i], mean: lane.mean[i], carried: lane.busy[i] === 1,
+        });
     }
   }
   return values;
@@ -56,7 +67,8 @@ const SERIES = ["plotLine", "seriesB", "seriesC", "seriesD", "seriesE"];
 /** @param {Scene} scene @param {Row} row @param {number} y @param {number} height */
 export function drawPlot(scene, row, y, height) {
   const [low, high] = axisEnds(row.least ?? 0, row.most ?? 1);
-  const up = (/** @type {number} */ value) => y + height - ROOM - (height - 2 * ROOM) * Math.max(0, Math.min(1, (value - low) / (high - low)));
+  const part = (/** @type {number} */ value) => Math.max(0, Math.min(1, (value - low) / (high - low)));
+  const up = (/** @type {number} */ value) => y + height - ROOM - (height - 2 * ROOM) * part(value);
   drawGrid(scene, y, height);
   (row.series || [row]).forEach((series, i) => drawSeries(scene, series, up, up(low), scene.ink[SERIES[i]], !row.series));
   drawAxis(scene, row, low, high, y, height);
@@ -64,7 +76,10 @@ export function drawPlot(scene, row, y, height) {
     drawLegend(scene, row.series, y);
 }
 
-/** @param {Scene} scene @param {Row} row @param {(value: number) => number} up @param {number} ground @param {string} ink @param {boolean} alone: with what lies below the line, and the band */
+/**
+ * @param {Scene} scene @param {Row} row @param {(value: number) => number} up @param {number} ground @param {string} ink
+ * @param {boolean} alone: with what lies below the line, and the band
+ */
 function drawSeries(scene, row, up, ground, ink, alone) {
   const { context } = scene;
   const { offset } = scene.report(row.report);
@@ -73,7 +88,8 @@ function drawSeries(scene, row, up, ground, ink, alone) {
   const xs = values.map((value) => (value.time + offset - scene.from) / scene.perPixel);
   if (!values.length)
     return;
-  const right = (/** @type {number} */ i) => (i + 1 < xs.length ? xs[i + 1] : Math.max(xs[i] + 1, (values[i].end + offset - scene.from) / scene.perPixel));
+  const endOf = (/** @type {number} */ i) => Math.max(xs[i] + 1, (values[i].end + offset - scene.from) / scene.perPixel);
+  const right = (/** @type {number} */ i) => (i + 1 < xs.length ? xs[i + 1] : endOf(i));
   if (alone) {
     context.beginPath();
     context.moveTo(xs[0], ground);
@@ -100,7 +116,11 @@ function drawSeries(scene, row, up, ground, ink, alone) {
   context.stroke();
 }
 
-/** From the least to the most of each bucket. @param {Scene} scene @param {Value[]} values @param {number[]} xs @param {(i: number) => number} right @param {(value: number) => number} up */
+/**
+ * From the least to the most of each bucket.
+ * @param {Scene} scene @param {Value[]} values @param {number[]} xs @param {(i: number) => number} right
+ * @param {(value: number) => number} up
+ */
 function drawBand(scene, values, xs, right, up) {
   const { context } = scene;
   context.beginPath();
@@ -138,10 +158,14 @@ function drawGrid(scene, y, height) {
     scene.context.fillRect(0, Math.round(at) - 0.5, scene.width, 1);
 }
 
-/** The numbers at the left, on a ground that keeps them readable. @param {Scene} scene @param {Row} row @param {number} low @param {number} high @param {number} y @param {number} height */
+/**
+ * The numbers at the left, on a ground that keeps them readable.
+ * @param {Scene} scene @param {Row} row @param {number} low @param {number} high @param {number} y @param {number} height
+ */
 function drawAxis(scene, row, low, high, y, height) {
   const { context } = scene;
-  const texts = /** @type {Array<[string, number]>} */ ([[format.amount(high, row.unit), y + 13], [format.amount(low, row.unit), y + height - 5]]);
+  /** @type {Array<[string, number]>} */
+  const texts = [[format.amount(high, row.unit), y + 13], [format.amount(low, row.unit), y + height - 5]];
   for (const [text, at] of texts) {
     const wide = context.measureText(text).width;
     context.fillStyle = scene.ink.plate;

@@ -2,7 +2,10 @@
 
 /** @typedef {import("../main.js").App} App */
 /** @typedef {import("./timeline.js").Timeline} Timeline */
-/** @typedef {{ kind: "pan" | "span" | "align", x: number, y: number, from: number, to: number, top: number, report: number, offset: number, moved: boolean }} Drag */
+/**
+ * @typedef {{ kind: "pan" | "span" | "align", x: number, y: number, from: number, to: number, top: number, report: number, offset: number,
+ *   moved: boolean }} Drag
+ */
 
 const CLICK_PIXELS = 3;
 /** What a wheel's line and page are in pixels. */
@@ -32,7 +35,8 @@ class Pointer {
     }
     canvas.addEventListener("dblclick", (event) => this.enter(event));
     ruler.addEventListener("dblclick", () => app.zoomToSpan());
-    /** @type {HTMLElement} */ (document.getElementById("timeline")).addEventListener("wheel", (event) => this.wheel(event), { passive: false });
+    const section = /** @type {HTMLElement} */ (document.getElementById("timeline"));
+    section.addEventListener("wheel", (event) => this.wheel(event), { passive: false });
   }
 
   /** @param {PointerEvent} event */
@@ -65,7 +69,8 @@ class Pointer {
     const row = timeline.rowAt(event.clientY - timeline.canvas.getBoundingClientRect().top);
     const report = app.loaded[row?.report ?? 0];
     this.drag = {
-      kind: kind || (event.shiftKey ? "span" : event.altKey && app.loaded.length > 1 ? "align" : "pan"), x: event.clientX, y: event.clientY, from, to,
+      kind: kind || (event.shiftKey ? "span" : event.altKey && app.loaded.length > 1 ? "align" : "pan"),
+      x: event.clientX, y: event.clientY, from, to,
       top: timeline.scroll.scrollTop, report: report.number, offset: report.offset, moved: false,
     };
     timeline.tooltip.hide();

@@ -121,7 +121,8 @@ export class Rows {
 
   /** @param {number} report @param {any[]} list @param {string} [heading] where there are several reports */
   add(report, list, heading) {
-    const base = heading === undefined ? null : this.make({ id: -1, parent: null, kind: "report", label: heading, draw: "group", lanes: 0 }, report);
+    const item = { id: -1, parent: null, kind: "report", label: heading, draw: "group", lanes: 0 };
+    const base = heading === undefined ? null : this.make(item, report);
     if (base)
       this.roots.push(base);
     for (const item of list)
@@ -140,7 +141,9 @@ export class Rows {
   make(item, report) {
     const open = !CLOSED.has(item.kind);
     /** @type {Row} */
-    const row = { ...item, report, children: [], above: null, depth: 0, open, openAtFirst: open, pinned: false, found: 0, top: 0, height: 0 };
+    const row = {
+      ...item, report, children: [], above: null, depth: 0, open, openAtFirst: open, pinned: false, found: 0, top: 0, height: 0,
+    };
     this.byKey.set(keyOf(row), row);
     return row;
   }
@@ -160,7 +163,8 @@ export class Rows {
       const row = after.get(path);
       if (!row)
         continue;
-      Object.assign(row, { open: old.open, openAtFirst: old.openAtFirst, pinned: old.pinned, strip: row.id === old.id ? old.strip : undefined });
+      const { open, openAtFirst, pinned } = old;
+      Object.assign(row, { open, openAtFirst, pinned, strip: row.id === old.id ? old.strip : undefined });
       numbers.set(old.id, row.id);
     }
     this.roots.sort((x, y) => x.report - y.report);
@@ -175,7 +179,8 @@ export class Rows {
       const quiet = process.children.filter((row) => row.kind === "thread" && row.quiet);
       if (quiet.length < 3)
         continue;
-      const fold = this.make({ id: number--, parent: process.id, kind: "quiet", label: `${quiet.length} quiet threads`, draw: "group", lanes: 0 }, report);
+      const label = `${quiet.length} quiet threads`;
+      const fold = this.make({ id: number--, parent: process.id, kind: "quiet", label, draw: "group", lanes: 0 }, report);
       fold.above = process;
       fold.children = quiet;
       for (const row of quiet)
@@ -184,10 +189,14 @@ export class Rows {
     }
   }
 
-  /** Plots of one family (the same unit, the same first word: DRAM read and write) are one row, which opens into them. @param {number} report */
+  /**
+   * Plots of one family (the same unit, the same first word: DRAM read and write) are one row, which opens into them.
+   * @param {number} report
+   */
   gatherPlots(report) {
     let number = -1000;
-    for (const above of [...this.byKey.values()].filter((row) => row.report === report && row.children.some((child) => child.draw === "plot"))) {
+    const hasPlots = (/** @type {Row} */ row) => row.children.some((child) => child.draw === "plot");
+    for (const above of [...this.byKey.values()].filter((row) => row.report === report && hasPlots(row))) {
       /** @type {Map<string, Row[]>} */
       const families = new Map();
       for (const row of above.children.filter((child) => child.draw === "plot")) {
@@ -204,7 +213,9 @@ export class Rows {
   gather(above, members, id) {
     const [least, most] = [Math.min(...members.map((row) => row.least ?? 0)), Math.max(...members.map((row) => row.most ?? 1))];
     const label = `${familyOf(members[0].label)} (${members.length})`;
-    const made = this.make({ id, parent: above.id, kind: "metrics", label, detail: members.map((row) => row.label).join("\n"), draw: "plot", lanes: 0, unit: members[0].unit, least, most }, above.report);
+    const detail = members.map((row) => row.label).join("\n");
+    const item = { id, parent: above.id, kind: "metrics", label, detail, draw: "plot", lanes: 0, unit: members[0].unit, least, most };
+    const made = this.make(item, above.report);
     Object.assign(made, { above, children: members, series: members, open: false, openAtFirst: false });
     above.children.splice(above.children.indexOf(members[0]), 0, made);
     above.children = above.children.filter((row) => !members.includes(row));
@@ -238,7 +249,7 @@ export class Rows {
 
   /** @param {Row} row */
   hasText(row) {
-    return row.label.toLowerCase().includes(this.filter) || row.kind.includes(this.filter) || Boolean(row.detail?.toLowerCase().includes(this.filter));
+    return [row.label.toLowerCase(), row.kind, row.detail?.toLowerCase()].some((text) => text?.includes(this.filter));
   }
 
   /** @param {Row} row @returns {boolean} it, or something below it, has the text */
@@ -246,7 +257,10 @@ export class Rows {
     return !this.filter || this.hasText(row) || row.children.some((child) => this.matches(child));
   }
 
-  /** @param {Row[]} rows @param {number} depth @param {boolean} within a row that has the text of the filter: all below it is shown as it was */
+  /**
+   * @param {Row[]} rows @param {number} depth
+   * @param {boolean} within a row that has the text of the filter: all below it is shown as it was
+   */
   place(rows, depth, within) {
     for (const row of rows) {
       if (!within && !this.matches(row))

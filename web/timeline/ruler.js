@@ -11,7 +11,10 @@ export function rulerStep(perPixel) {
   return [1, 2, 5, 10].map((n) => n * power).find((step) => step >= least) || 10 * power;
 }
 
-/** What goes before all marks where they would be long: "4.1 s +" with marks in us. @param {number} from @param {number} to @param {number} step @returns {number} */
+/**
+ * What goes before all marks where they would be long: "4.1 s +" with marks in us.
+ * @param {number} from @param {number} to @param {number} step @returns {number}
+ */
 export function rulerBase(from, to, step) {
   if (to - from >= 1e9 || Math.abs(from) < 1000 * (to - from))
     return 0;
@@ -19,7 +22,10 @@ export function rulerBase(from, to, step) {
   return Math.floor(from / round) * round;
 }
 
-/** @param {import("../main.js").App} app @param {HTMLCanvasElement} canvas @param {number} labels width of what is left of it @param {number} width @param {number} ratio */
+/**
+ * @param {import("../main.js").App} app @param {HTMLCanvasElement} canvas @param {number} labels width of what is left of it
+ * @param {number} width @param {number} ratio
+ */
 export function drawRuler(app, canvas, labels, width, ratio) {
   const context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
   const { view, timeline } = app;

@@ -30,8 +30,10 @@ function busyIn(tile, lane, from, to) {
   return busy;
 }
 
-/** Of 1; null where it is not known (yet). Nested lanes: the outermost is the time that something went on; lanes beside each other: all of them.
- * @param {App} app @param {Row} row @returns {number | null} */
+/**
+ * Of 1; null where it is not known (yet). Nested lanes: the outermost is the time that something went on; lanes beside each other: all.
+ * @param {App} app @param {Row} row @returns {number | null}
+ */
 export function shareOf(app, row) {
   const loaded = app.loaded[row.report];
   if (!loaded || row.share === undefined || row.share === null)

@@ -3,7 +3,10 @@
 import { laneHeight } from "./rows.js";
 import { TILE_BUCKETS, levelFor, tileSpan } from "./tiles.js";
 
-/** Where there is room a pixel of a lane is a bar of so many cells, as many of which are filled as was busy: full colours stand out from the ground, and heights can be told apart. */
+/**
+ * Where there is room a pixel of a lane is a bar of so many cells, as many of which are filled as was busy: full colours stand out from the
+ * ground, and heights can be told apart.
+ */
 const CELLS = 8;
 /** The part of the bar, or of the shade, that even the shortest event has. */
 const LEAST = 1 / CELLS;
@@ -62,11 +65,16 @@ function fillBuckets(scene, row, tile, lane) {
     else
       addSpan(from, (lane.end[i] - begin) / bucket, colour);
   }
-  for (let i = 0; i < lane.bucket.length; i++)
-    add(lane.bucket[i], points ? pointShade(lane.events?.[i] ?? 1) : lane.busy[i] / 255, paint.of(scene.mode, lane.kind[i], lane.bucketName?.[i] ?? 0, row.id));
+  for (let i = 0; i < lane.bucket.length; i++) {
+    const colour = paint.of(scene.mode, lane.kind[i], lane.bucketName?.[i] ?? 0, row.id);
+    add(lane.bucket[i], points ? pointShade(lane.events?.[i] ?? 1) : lane.busy[i] / 255, colour);
+  }
 }
 
-/** Red, green, blue and cover (0 to 255) of each bucket. @param {Scene} scene @param {Row} row @param {Tile} tile @param {Lane} lane @returns {Uint8Array | null} */
+/**
+ * Red, green, blue and cover (0 to 255) of each bucket.
+ * @param {Scene} scene @param {Row} row @param {Tile} tile @param {Lane} lane @returns {Uint8Array | null}
+ */
 export function lanePixels(scene, row, tile, lane) {
   if (!lane.start.length && !lane.bucket.length)
     return null;
@@ -95,7 +103,8 @@ export function lanePixels(scene, row, tile, lane) {
 }
 
 /** Buckets of a lane from a first one on, taken from other levels where the right tiles have not come.
- * @param {Scene} scene @param {Row} row @param {number} laneNumber @param {number} level @param {number} first tile @param {number} count of tiles */
+ * @param {Scene} scene @param {Row} row @param {number} laneNumber @param {number} level @param {number} first tile
+ * @param {number} count of tiles */
 function laneBuckets(scene, row, laneNumber, level, first, count) {
   const { tiles } = scene.report(row.report);
   const out = new Uint8Array(count * TILE_BUCKETS * 4);
@@ -141,7 +150,8 @@ function fillInstead(scene, row, laneNumber, level, index, out) {
 }
 
 /** Brings buckets to pixels: a pixel's share is the mean of the covers that it spans, its colour that of what covers it.
- * @param {Uint8Array} from four bytes a bucket @param {number} offset bucket at which the first pixel begins @param {number} step buckets a pixel
+ * @param {Uint8Array} from four bytes a bucket @param {number} offset bucket at which the first pixel begins
+ * @param {number} step buckets a pixel
  * @param {Int32Array} colours red, green and blue from the lowest byte on @param {Float32Array} shares of 1 @param {number} width pixels */
 export function resample(from, offset, step, colours, shares, width) {
   const last = from.length / 4 - 1;
@@ -174,7 +184,8 @@ export function resample(from, offset, step, colours, shares, width) {
 
 /** A lane as bars, in a picture of red, green, blue and alpha. Lanes that lie in one line stand on each other.
  * @param {Int32Array} image @param {number} top its first line of pixels @param {number} width @param {Int32Array} colours
- * @param {Float32Array} shares in the end how many cells are filled @param {Float32Array | null} below how far what lies below is filled, and with this lane */
+ * @param {Float32Array} shares in the end how many cells are filled
+ * @param {Float32Array | null} below how far what lies below is filled, and with this lane */
 export function fillBars(image, top, width, colours, shares, below) {
   let most = 0;
   for (let x = 0; x < width; x++) {
@@ -217,7 +228,10 @@ function cellsOf(row) {
   return row.draw === "group" || (row.draw === "slices" && laneHeight(row) >= 2 * CELLS) ? CELLS : 1;
 }
 
-/** The row's picture, made anew only where something has changed. @param {Scene} scene @param {Row} row @param {number} lanes @returns {Strip | null} */
+/**
+ * The row's picture, made anew only where something has changed.
+ * @param {Scene} scene @param {Row} row @param {number} lanes @returns {Strip | null}
+ */
 export function stripOf(scene, row, lanes) {
   const loaded = scene.report(row.report);
   const level = levelFor(scene.pixel);
@@ -226,7 +240,8 @@ export function stripOf(scene, row, lanes) {
   const old = row.strip;
   const cells = cellsOf(row);
   const key = `${scene.pixel}/${scene.mode}/${loaded.tiles.stamp(row.id)}/${loaded.offset}/${lanes}/${cells}`;
-  if (old && (old.key === key || old.key === `${key}/${loaded.names.version}`) && old.first <= firstPixel && old.first + old.width >= firstPixel + pixels)
+  const isSame = old && (old.key === key || old.key === `${key}/${loaded.names.version}`);
+  if (isSame && old.first <= firstPixel && old.first + old.width >= firstPixel + pixels)
     return old;
   const margin = scene.still ? MARGIN : 0;
   const first = firstPixel - margin;

@@ -44,8 +44,8 @@ export function tileSpan(level) {
 const NOTHING = new ArrayBuffer(0);
 /** @type {Lane} */
 const EMPTY = {
-  start: new Float64Array(0), end: new Float64Array(0), name: new Uint32Array(0), index: new Uint32Array(0), flags: new Uint32Array(0), bucket: new Uint16Array(0),
-  busy: new Uint8Array(0), kind: new Uint8Array(0), longest: 0,
+  start: new Float64Array(0), end: new Float64Array(0), name: new Uint32Array(0), index: new Uint32Array(0), flags: new Uint32Array(0),
+  bucket: new Uint16Array(0), busy: new Uint8Array(0), kind: new Uint8Array(0), longest: 0,
 };
 
 /** Hands out arrays over a copy of a lane's part of the answer: they begin with the widest and so are aligned. */
@@ -96,8 +96,10 @@ function readLane(r, plot) {
   /** @type {Lane} */
   const lane = {
     start: new Float64Array(copy, r.take(8 * s), s), end: new Float64Array(copy, r.take(8 * s), s),
-    name: new Uint32Array(copy, r.take(4 * s), s), index: new Uint32Array(copy, r.take(4 * s), s), flags: new Uint32Array(copy, r.take(4 * s), s),
-    bucket: new Uint16Array(copy, r.take(2 * b), b), busy: new Uint8Array(copy, r.take(b), b), kind: new Uint8Array(copy, r.take(b), b), longest: 0,
+    name: new Uint32Array(copy, r.take(4 * s), s), index: new Uint32Array(copy, r.take(4 * s), s),
+    flags: new Uint32Array(copy, r.take(4 * s), s),
+    bucket: new Uint16Array(copy, r.take(2 * b), b), busy: new Uint8Array(copy, r.take(b), b),
+    kind: new Uint8Array(copy, r.take(b), b), longest: 0,
   };
   if (plot) {
     lane.least = new Float32Array(copy, r.take(4 * b), b);
@@ -136,7 +138,9 @@ const keyOf = (row, level, index) => `${row}/${level}/${index}`;
 
 /** The tiles of one report. */
 export class Tiles {
-  /** @param {number} report @param {(row: number) => boolean} isPlot @param {() => void} arrived @param {(error: unknown) => void} failed */
+  /**
+   * @param {number} report @param {(row: number) => boolean} isPlot @param {() => void} arrived @param {(error: unknown) => void} failed
+   */
   constructor(report, isPlot, arrived, failed) {
     this.report = report;
     this.isPlot = isPlot;

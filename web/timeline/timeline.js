@@ -118,7 +118,8 @@ export class Timeline {
   scene(context) {
     const { app, ratio, perPixel } = this;
     return {
-      context, width: this.width, ratio, from: this.origin, perPixel, pixel: perPixel / ratio, still: this.scale === perPixel, mode: app.colourMode, ink: app.ink,
+      context, width: this.width, ratio, from: this.origin, perPixel, pixel: perPixel / ratio,
+      still: this.scale === perPixel, mode: app.colourMode, ink: app.ink,
       report: (i) => app.loaded[i], picked: app.view.picked, pickedName: app.pickedName, search: app.search.shade,
     };
   }
@@ -238,9 +239,12 @@ export class Timeline {
         nearest = away;
       }
     }
-    if (best >= 0)
-      return { name: lane.name[best], index: lane.index[best], start: lane.start[best], end: lane.end[best], events: 1, busy: -1, kind: lane.flags[best] & 255 };
-    return this.bucketAt(lane, tile, time);
+    if (best < 0)
+      return this.bucketAt(lane, tile, time);
+    return {
+      name: lane.name[best], index: lane.index[best], start: lane.start[best], end: lane.end[best], events: 1, busy: -1,
+      kind: lane.flags[best] & 255,
+    };
   }
 
   /** @param {import("./tiles.js").Lane} lane @param {import("./tiles.js").Tile} tile @param {number} time */
@@ -256,8 +260,8 @@ export class Timeline {
       return null;
     const start = tile.index * tileSpan(tile.level) + lane.bucket[best] * bucket;
     return {
-      name: lane.bucketName?.[best] ?? 0, index: lane.bucketIndex?.[best] ?? 0, start, end: start + bucket, events: lane.events?.[best] ?? 0, busy: lane.busy[best] / 255,
-      kind: lane.kind[best],
+      name: lane.bucketName?.[best] ?? 0, index: lane.bucketIndex?.[best] ?? 0, start, end: start + bucket,
+      events: lane.events?.[best] ?? 0, busy: lane.busy[best] / 255, kind: lane.kind[best],
     };
   }
 }

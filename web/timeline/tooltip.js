@@ -12,6 +12,22 @@ const MOST_ARGUMENTS = 12;
 const MOST_FRAMES = 6;
 const escape = format.escapeHtml;
 
+/** @param {[string, any]} pair */
+function argumentHtml([key, value]) {
+  return `<tr><td>${escape(key)}</td><td>${escape(format.argument(key, value))}</td></tr>`;
+}
+
+/** What an event lies in, the nearest first. @param {any} details */
+function withinHtml(details) {
+  const names = (details.parents || []).slice(0, 3).map((/** @type {any} */ parent) => parent.name);
+  return names.length ? `<div class="faint">in ${escape(names.join(" ‹ "))}</div>` : "";
+}
+
+/** @param {any} other what started it @param {number} start */
+function callerHtml(other, start) {
+  return `<div class="faint">started by ${escape(other.name || "")}, ${format.duration(start - other.start)} before</div>`;
+}
+
 export class Tooltip {
   /** @param {App} app @param {HTMLElement} element */
   constructor(app, element) {
@@ -55,7 +71,8 @@ export class Tooltip {
     window.clearTimeout(this.timer);
     this.timer = window.setTimeout(async () => {
       this.timer = 0;
-      const details = await json("/api/slice", { report: hit.row.report, row: hit.row.id, lane: hit.laneNumber, index, brief: 1 }).catch(() => null);
+      const { row, laneNumber: lane } = hit;
+      const details = await json("/api/slice", { report: row.report, row: row.id, lane, index, brief: 1 }).catch(() => null);
       if (!details)
         return;
       if (this.known.size > 500)
@@ -68,12 +85,13 @@ export class Tooltip {
 
   /** @param {any} details */
   more(details) {
-    const pairs = (details.arguments || []).filter((/** @type {string[]} */ pair) => pair[0] !== "full name" || pair[1] !== details.name).slice(0, MOST_ARGUMENTS);
-    const rows = pairs.map((/** @type {[string, any]} */ [key, value]) => `<tr><td>${escape(key)}</td><td>${escape(format.argument(key, value))}</td></tr>`).join("");
-    const within = details.parents?.length ? `<div class="faint">in ${escape(details.parents.slice(0, 3).map((/** @type {any} */ p) => p.name).join(" ‹ "))}</div>` : "";
-    const caller = (details.linked || []).filter((/** @type {any} */ l) => l.role === "caller").map((/** @type {any} */ l) => `<div class="faint">started by ${escape(l.name || "")}, ${format.duration(details.start - l.start)} before</div>`).join("");
-    const stack = (details.stack || []).slice(0, MOST_FRAMES).map((/** @type {string} */ frame) => `<div class="frame">${escape(frame)}</div>`).join("");
-    return `${rows ? `<table class="facts">${rows}</table>` : ""}${within}${caller}${stack}`;
+    const isNews = (/** @type {string[]} */ [key, value]) => key !== "full name" || value !== details.name;
+    const rows = (details.arguments || []).filter(isNews).slice(0, MOST_ARGUMENTS).map(argumentHtml);
+    const callers = (details.linked || []).filter((/** @type {any} */ other) => other.role === "caller");
+    const caller = callers.map((/** @type {any} */ other) => callerHtml(other, details.start)).join("");
+    const frameHtml = (/** @type {string} */ frame) => `<div class="frame">${escape(frame)}</div>`;
+    const stack = (details.stack || []).slice(0, MOST_FRAMES).map(frameHtml);
+    return `${rows.length ? `<table class="facts">${rows.join("")}</table>` : ""}${withinHtml(details)}${caller}${stack.join("")}`;
   }
 
   /** @param {Row} row @param {number} time @returns {string} */
@@ -87,7 +105,9 @@ export class Tooltip {
       return `<b>${escape(row.label)}</b><br><span class="faint">no value here</span>`;
     const amount = (/** @type {number} */ n) => escape(format.amount(n, row.unit));
     const several = value.least !== value.most;
-    return `<b>${escape(row.label)}</b><br>${several ? "mean " : ""}${amount(value.mean)}${several ? ` <span class="faint">least ${amount(value.least)}, most ${amount(value.most)} within ${format.duration(value.end - value.time)}</span>` : ""}` +
+    const within = `least ${amount(value.least)}, most ${amount(value.most)} within ${format.duration(value.end - value.time)}`;
+    const said = several ? `mean ${amount(value.mean)} <span class="faint">${within}</span>` : amount(value.mean);
+    return `<b>${escape(row.label)}</b><br>${said}` +
       `<br><span class="faint">${value.carried ? "the last one before" : "at"} ${format.moment(value.time, 1000)}</span>`;
   }
 
@@ -97,7 +117,8 @@ export class Tooltip {
     if (slice.busy >= 0 && row.draw === "points")
       return `<b>${format.count(slice.events)} events</b> in ${format.duration(slice.end - slice.start)}<br>${name}`;
     if (slice.busy >= 0)
-      return `<b>${format.count(slice.events)} events</b> begin here, ${format.percent(slice.busy)} of ${format.duration(slice.end - slice.start)} busy<br>most of it: ${name}`;
+      return `<b>${format.count(slice.events)} events</b> begin here, ` +
+        `${format.percent(slice.busy)} of ${format.duration(slice.end - slice.start)} busy<br>most of it: ${name}`;
     const length = slice.end - slice.start;
     return `<b>${name}</b><br>${length ? `${format.duration(length)} <span class="faint">${format.exact(length)}</span><br>` : ""}` +
       `<span class="faint">from ${format.moment(slice.start, 1)}, ${CLASS_NAMES[slice.kind] || ""}</span>`;
