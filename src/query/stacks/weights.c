@@ -125,13 +125,6 @@ static int64_t owner_of_track(struct query *q, uint32_t track, enum stack_owner 
 	return owner == OWNER_THREAD ? row[TRACK_THREAD] : row[TRACK_PROCESS];
 }
 
-static int compare_uids(const void *a, const void *b)
-{
-	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 /* Numbers for the owners, and which of them each piece belongs to: a group is of one track. */
 static int number_owners(struct collecting *c, struct stack_weights *w, enum stack_owner owner)
 {
@@ -147,13 +140,13 @@ static int number_owners(struct collecting *c, struct stack_weights *w, enum sta
 	}
 	for (uint64_t i = 0; i < c->pieces; i++)
 		uids[i] = w->owners[i] = owner_of_track(c->q, report_group(c->q->report, table, i)->track, owner);
-	sort_items(w->owners, (size_t)c->pieces, sizeof(*w->owners), compare_uids);
+	sort_items(w->owners, (size_t)c->pieces, sizeof(*w->owners), compare_int64);
 	for (uint64_t i = 0; i < c->pieces; i++)
 		if (i == 0 || w->owners[i] != w->owners[count - 1])
 			w->owners[count++] = w->owners[i];
 	w->owner_count = count;
 	for (uint64_t i = 0; i < c->pieces; i++) {
-		found = find_item(&uids[i], w->owners, count, sizeof(*w->owners), compare_uids);
+		found = find_item(&uids[i], w->owners, count, sizeof(*w->owners), compare_int64);
 		c->owner_of_piece[i] = (uint32_t)(found - w->owners);
 	}
 	free(uids);
@@ -259,6 +252,11 @@ static int compare_weights(const void *a, const void *b)
 	return x->call < y->call ? -1 : x->call > y->call;
 }
 
+void stack_weights_sort(struct stack_weights *w)
+{
+	sort_items(w->rows, w->count, sizeof(*w->rows), compare_weights);
+}
+
 static int merge_weights(struct collecting *c, struct stack_weights *w, unsigned width)
 {
 	struct weight_table *all = &c->workers[0];
@@ -269,7 +267,7 @@ static int merge_weights(struct collecting *c, struct stack_weights *w, unsigned
 	w->rows = all->rows;
 	w->count = all->count;
 	all->rows = NULL;
-	sort_items(w->rows, w->count, sizeof(*w->rows), compare_weights);
+	stack_weights_sort(w);
 	return 0;
 }
 
