@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text/ending.h"
 #include "base/text/path.h"
 #include "cli/reports/import_apart.h"
 
@@ -20,11 +21,9 @@ extern const struct command import_command;
 
 static bool cut_ending(char *text, const char *ending)
 {
-	size_t len = strlen(text), ending_len = strlen(ending);
-
-	if (len <= ending_len || strcmp(text + len - ending_len, ending) != 0)
+	if (!text_has_ending(text, ending))
 		return false;
-	text[len - ending_len] = '\0';
+	text[strlen(text) - strlen(ending)] = '\0';
 	return true;
 }
 

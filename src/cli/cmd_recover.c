@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/text/ending.h"
 #include "cli/command.h"
 #include "report/writer.h"
 
@@ -20,13 +21,6 @@ static const struct option_table recover_options = OPTION_TABLE(recover_specs);
 
 extern const struct command recover_command;
 
-static bool has_suffix(const char *text, const char *suffix)
-{
-	size_t len = strlen(text), suffix_len = strlen(suffix);
-
-	return len > suffix_len && strcmp(text + len - suffix_len, suffix) == 0;
-}
-
 /* X.part, or X.part.N where a later recording of the same name moved it aside. */
 static bool is_part(const char *name)
 {
@@ -36,7 +30,7 @@ static bool is_part(const char *name)
 		digits--;
 	if (*digits && digits > name && digits[-1] == '.')
 		return digits - name > 6 && strncmp(digits - 6, ".part.", 6) == 0;
-	return has_suffix(name, ".part");
+	return text_has_ending(name, ".part");
 }
 
 /* The report that is written, under the name that was given or the recording's own. */
@@ -45,7 +39,7 @@ static int write_report(const char *part, const struct recover_fields *fields, c
 	if (!fields->output)
 		return report_recover(part, fields->force_overwrite, ret_path, size, err);
 	snprintf(ret_path, size, "%s%s", fields->output,
-		 has_suffix(fields->output, ".sonde") || has_suffix(fields->output, ".nsys-rep") ? "" : ".sonde");
+		 text_has_ending(fields->output, ".sonde") || text_has_ending(fields->output, ".nsys-rep") ? "" : ".sonde");
 	return report_recover_to(part, ret_path, fields->force_overwrite, err);
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/text/ending.h"
 #include "cli/command.h"
 #include "record/stacks/symbolize.h"
 
@@ -63,19 +64,12 @@ static void left(void *context, const char *path, const char *build_id, size_t f
 	fprintf(t->cli->err, "without a name: %zu in %s%s%s\n", frames, path, build_id[0] ? ", build-id " : "", build_id);
 }
 
-static bool has_report_suffix(const char *text, const char *suffix)
-{
-	size_t len = strlen(text), suffix_len = strlen(suffix);
-
-	return len > suffix_len && strcmp(text + len - suffix_len, suffix) == 0;
-}
-
 /* The report to write, with the suffix reports have. */
 static const char *output_name(const char *given, char *room, size_t size)
 {
 	if (!given)
 		return NULL;
-	snprintf(room, size, "%s%s", given, has_report_suffix(given, ".sonde") || has_report_suffix(given, ".nsys-rep") ? "" : ".sonde");
+	snprintf(room, size, "%s%s", given, text_has_ending(given, ".sonde") || text_has_ending(given, ".nsys-rep") ? "" : ".sonde");
 	return room;
 }
 

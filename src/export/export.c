@@ -11,6 +11,7 @@
 
 #include "base/cleanup.h"
 #include "base/macros.h"
+#include "base/system/monotonic.h"
 #include "base/text/path.h"
 #include "export/internal.h"
 #include "export/redact/redact.h"
@@ -27,14 +28,6 @@ static const struct {
 	EXPORT_FORMATS(FORMAT, FORMAT)
 #undef FORMAT
 };
-
-static double seconds_now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
 
 static int choose_shift(struct export *e, struct error *err)
 {
@@ -193,7 +186,7 @@ int export_poll(struct export *e, const char *doing, struct error *err)
 
 static int write_tables(struct export *e, const struct export_format *format, const struct export_names *names, struct error *err)
 {
-	double begin = seconds_now();
+	int64_t begin = monotonic_ns();
 	struct export_table table;
 	char text[32];
 	int r = 0;
@@ -203,7 +196,7 @@ static int write_tables(struct export *e, const struct export_format *format, co
 		e->now = names->items[i];
 		e->done = i;
 		if (strcmp(e->now, "META_DATA_EXPORT") == 0) {
-			snprintf(text, sizeof(text), "%.2f sec", seconds_now() - begin);
+			snprintf(text, sizeof(text), "%.2f sec", (double)(monotonic_ns() - begin) * 1e-9);
 			r = add_fact(e, err, "EXPORT_TIME", text);
 		}
 		if (r >= 0 && on_progress(e) != 0)

@@ -8,21 +8,20 @@
 
 #include "base/cleanup.h"
 #include "base/macros.h"
+#include "base/text/ending.h"
 #include "export/internal.h"
 
 static const char *const report_endings[] = { ".sonde", ".nsys-rep", ".sonde.part" };
 
 int export_name_beside(const char *input, const char *ending, char *ret, size_t size)
 {
-	size_t len = strlen(input), end;
+	size_t len = strlen(input);
 
-	for (size_t i = 0; i < COUNT_OF(report_endings); i++) {
-		end = strlen(report_endings[i]);
-		if (len > end && strcmp(input + len - end, report_endings[i]) == 0) {
-			len -= end;
+	for (size_t i = 0; i < COUNT_OF(report_endings); i++)
+		if (text_has_ending(input, report_endings[i])) {
+			len -= strlen(report_endings[i]);
 			break;
 		}
-	}
 	return snprintf(ret, size, "%.*s%s", (int)len, input, ending);
 }
 
@@ -34,9 +33,7 @@ static int open_tables(const struct export *e, const char *name)
 
 static bool is_table(const char *name)
 {
-	size_t len = strlen(name);
-
-	return len > 4 && strcmp(name + len - 4, ".csv") == 0;
+	return text_has_ending(name, ".csv");
 }
 
 /* Files of a folder that holds nothing but tables. */

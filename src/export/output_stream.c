@@ -4,6 +4,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include "base/text/ending.h"
 #include "export/internal.h"
 
 #define WRITE_SIZE (256 * 1024)
@@ -50,9 +51,7 @@ static FILE *open_packed(int fd)
 
 bool export_is_packed(const char *path)
 {
-	size_t len = strlen(path);
-
-	return len > 3 && strcmp(path + len - 3, ".gz") == 0;
+	return text_has_ending(path, ".gz");
 }
 
 int export_stream_begin(struct export *e, struct error *err)

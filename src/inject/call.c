@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/system/monotonic.h"
 #include "inject/inject.h"
 #include "inject/proc_status.h"
 #include "inject/visit.h"
@@ -53,7 +54,7 @@ static int await_child(pid_t pid, int64_t end)
 	struct timespec pause = { 0, WAIT_PAUSE_NS };
 	pid_t r;
 
-	while ((r = waitpid(pid, NULL, WNOHANG)) == 0 && visit_now() < end)
+	while ((r = waitpid(pid, NULL, WNOHANG)) == 0 && monotonic_ns() < end)
 		nanosleep(&pause, NULL);
 	if (r)
 		return 0;
@@ -68,7 +69,7 @@ static int run_child(struct visit_request *request, struct outcome *shared, int 
 	pid_t parent = getpid(), pid;
 	int r;
 
-	request->deadline = visit_now() + timeout_ms * 1000000ll;
+	request->deadline = monotonic_ns() + timeout_ms * 1000000ll;
 	pid = fork();
 	if (pid < 0)
 		return error_set_errno(err, errno, "cannot start a process");

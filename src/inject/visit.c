@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/system/monotonic.h"
 #include "inject/borrow.h"
 #include "inject/ending.h"
 #include "inject/functions.h"
@@ -40,14 +41,6 @@ struct visitor {
 	unsigned refused;
 	const char *last_reason;
 };
-
-int64_t visit_now(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000000000ll + now.tv_nsec;
-}
 
 static void pause_ns(int64_t ns)
 {
@@ -112,7 +105,7 @@ static int try_threads(struct visitor *v, const char *states)
 
 	if (count > 0)
 		shuffle(threads, (size_t)count);
-	for (ssize_t i = 0; i < count && r == -EAGAIN && visit_now() < v->request->deadline; i++) {
+	for (ssize_t i = 0; i < count && r == -EAGAIN && monotonic_ns() < v->request->deadline; i++) {
 		if (proc_status_read(threads[i], &status) < 0 || !strchr(states, status.state))
 			continue;
 		one = try_thread(v, threads[i]);
@@ -130,7 +123,7 @@ static int choose_thread(struct visitor *v, struct error *err)
 	int64_t longest = PAUSE_LIMIT_NS / 16;
 	int r = -EAGAIN;
 
-	while (visit_now() < v->request->deadline) {
+	while (monotonic_ns() < v->request->deadline) {
 		r = try_threads(v, "S");
 		if (r == -EAGAIN)
 			r = try_threads(v, "R");
@@ -281,12 +274,12 @@ static int read_answer(struct visitor *v, const struct arch_visit *visit, int64_
 static void let_visitor_go(struct visitor *v)
 {
 	const uint32_t leave = 1;
-	int64_t end = visit_now() + LEAVING_NS;
+	int64_t end = monotonic_ns() + LEAVING_NS;
 	char path[64];
 
 	image_write(&v->image, v->data + offsetof(struct arch_visit, leave), &leave, sizeof(leave));
 	snprintf(path, sizeof(path), "/proc/%d/task/%d", (int)v->request->pid, (int)v->thread);
-	while (access(path, F_OK) == 0 && visit_now() < end)
+	while (access(path, F_OK) == 0 && monotonic_ns() < end)
 		pause_ns(ANSWER_PAUSE_NS);
 }
 
@@ -296,7 +289,7 @@ static int await_answer(struct visitor *v, int64_t *ret_value, struct error *err
 	const uint32_t leave = 1;
 	int r;
 
-	while (visit_now() < v->request->deadline) {
+	while (monotonic_ns() < v->request->deadline) {
 		/* Another program may have come into its place (exec), with something else there. */
 		if (image_read(&v->image, v->data, &visit, sizeof(visit)) < 0 || visit.pages != v->code || visit.pages_size != v->size)
 			return error_set(err, ESRCH, "process %d has ended, or has become another program", (int)v->request->pid);
@@ -381,9 +374,9 @@ static int visit_by(const struct visit_request *request, pid_t living, struct co
 /* Its memory is gone before its threads are; one that has become another program lives on. */
 static int is_dying(pid_t pid)
 {
-	int64_t end = visit_now() + DYING_NS;
+	int64_t end = monotonic_ns() + DYING_NS;
 
-	while (proc_living_thread(pid) > 0 && visit_now() < end)
+	while (proc_living_thread(pid) > 0 && monotonic_ns() < end)
 		pause_ns(ANSWER_PAUSE_NS);
 	return proc_living_thread(pid) <= 0;
 }
@@ -405,7 +398,7 @@ int visit(const struct visit_request *request, int64_t *ret_value, struct error 
 	struct course course = { 0, -1 };
 	int watch = ending_watch(request->pid), r = -ESRCH;
 
-	srandom((unsigned)visit_now());
+	srandom((unsigned)monotonic_ns());
 	if (living > 0)
 		r = visit_by(request, living, &course, ret_value, err);
 	/* That thread may have ended meanwhile, and the process not. */

@@ -19,7 +19,6 @@ struct visit_request {
 	uint8_t no_thread; /* the borrowed thread itself makes the call: none can be started */
 };
 
-int64_t visit_now(void);
 /* As inject_call(). */
 int visit(const struct visit_request *request, int64_t *ret_value, struct error *err);
 

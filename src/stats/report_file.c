@@ -9,6 +9,7 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "base/macros.h"
+#include "base/text/ending.h"
 #include "base/text/nearest.h"
 #include "base/text/path.h"
 
@@ -160,7 +161,7 @@ static char *get_report_name(const char *path)
 	const char *base = path_name(path);
 	size_t len = strlen(base);
 
-	if (len > 4 && strcmp(base + len - 4, ".sql") == 0)
+	if (text_has_ending(base, ".sql"))
 		len -= 4;
 	return strndup(base, len);
 }
@@ -294,14 +295,12 @@ static int load_folder(struct report_files *files, const char *folder, struct er
 {
 	DIR *dir = opendir(folder);
 	struct dirent *entry;
-	size_t len;
 	int r = 0;
 
 	if (!dir)
 		return 0;
 	while (r >= 0 && (entry = readdir(dir)) != NULL) {
-		len = strlen(entry->d_name);
-		if (len > 4 && entry->d_name[0] != '.' && strcmp(entry->d_name + len - 4, ".sql") == 0)
+		if (entry->d_name[0] != '.' && text_has_ending(entry->d_name, ".sql"))
 			r = load_file(files, folder, entry->d_name, err);
 	}
 	closedir(dir);

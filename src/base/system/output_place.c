@@ -55,9 +55,10 @@ static int follow_to_folder(struct walk *w, int at, const char *name, const stru
 {
 	char target[PATH_MAX];
 	struct stat place;
-	int foreign = read_output_link(w, at, name, link, target);
-	int fd = foreign < 0 ? foreign : open_folder(w, at, target);
+	int foreign = read_output_link(w, at, name, link, target), fd;
 
+	TRY(foreign);
+	fd = open_folder(w, at, target);
 	if (fd < 0 || !foreign || (fstat(fd, &place) == 0 && place.st_uid == link->st_uid))
 		return fd;
 	close(fd);

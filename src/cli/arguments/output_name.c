@@ -12,6 +12,7 @@
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/macros.h"
+#include "base/text/ending.h"
 #include "base/text/path.h"
 #include "record/profile_options.h"
 
@@ -115,11 +116,10 @@ static const char *rank_of_environment(enum output_style style)
 static const char *extension_of(const char *name)
 {
 	static const char *const known[] = { ".sonde", ".nsys-rep", ".ncu-rep" };
-	size_t i, len = strlen(name);
 
-	for (i = 0; i < 3; i++)
-		if (len > strlen(known[i]) && strcmp(name + len - strlen(known[i]), known[i]) == 0)
-			return name + len - strlen(known[i]);
+	for (size_t i = 0; i < COUNT_OF(known); i++)
+		if (text_has_ending(name, known[i]))
+			return name + strlen(name) - strlen(known[i]);
 	return "";
 }
 

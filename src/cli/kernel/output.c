@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/text/ending.h"
 #include "base/text/path.h"
 #include "cli/arguments/output_name.h"
 
@@ -47,20 +48,13 @@ static int check_macros(const char *name, const char *last, struct error *err)
 	return 0;
 }
 
-static bool has_output_ending(const char *path, const char *ending)
-{
-	size_t len = strlen(path), more = strlen(ending);
-
-	return len > more && strcmp(path + len - more, ending) == 0;
-}
-
 /* A report keeps the ending it was given, whoever writes it. */
 static int add_ending(char *path, size_t size, const char *ending, struct error *err)
 {
 	size_t len = strlen(path), more = strlen(ending);
 	bool is_report = strcmp(ending, ".csv") != 0;
 
-	if (has_output_ending(path, ending) || (is_report && (has_output_ending(path, ".sonde") || has_output_ending(path, ".ncu-rep"))))
+	if (text_has_ending(path, ending) || (is_report && (text_has_ending(path, ".sonde") || text_has_ending(path, ".ncu-rep"))))
 		return 0;
 	if (len + more >= size)
 		return error_set(err, ENAMETOOLONG, "The output name is too long");

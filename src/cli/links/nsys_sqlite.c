@@ -5,6 +5,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/macros.h"
+#include "base/text/ending.h"
 #include "cli/reports/open_report.h"
 #include "export/export.h"
 #include "query/query.h"
@@ -13,15 +15,13 @@
 static void sibling_name(const char *report, char *ret, size_t size)
 {
 	static const char *const endings[] = { ".nsys-rep", ".sonde" };
-	size_t len = strlen(report), end, i;
+	size_t len = strlen(report);
 
-	for (i = 0; i < 2; i++) {
-		end = strlen(endings[i]);
-		if (len > end && strcmp(report + len - end, endings[i]) == 0) {
-			len -= end;
+	for (size_t i = 0; i < COUNT_OF(endings); i++)
+		if (text_has_ending(report, endings[i])) {
+			len -= strlen(endings[i]);
 			break;
 		}
-	}
 	snprintf(ret, size, "%.*s.sqlite", (int)len, report);
 }
 

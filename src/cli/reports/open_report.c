@@ -8,17 +8,16 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/text/ending.h"
 #include "cli/reports/import_apart.h"
 #include "report/format/file_format.h"
 #include "report/reader.h"
 
 static bool cut_ending(char *name, const char *ending)
 {
-	size_t len = strlen(name), ending_len = strlen(ending);
-
-	if (len <= ending_len || strcmp(name + len - ending_len, ending) != 0)
+	if (!text_has_ending(name, ending))
 		return false;
-	name[len - ending_len] = '\0';
+	name[strlen(name) - strlen(ending)] = '\0';
 	return true;
 }
 

@@ -5,6 +5,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/system/monotonic.h"
+
 /* Steps of SQLite's machine between two looks at whether Ctrl-C was typed. */
 #define STEPS_PER_LOOK 20000
 
@@ -53,21 +55,13 @@ static int write_rows(struct sql_shell *shell, sqlite3_stmt *statement, const ch
 	return r < 0 && r != -EPIPE ? sql_shell_fail(shell, err.text) : 0;
 }
 
-static double seconds(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-}
-
 static int run_statement(struct sql_shell *shell, sqlite3_stmt *statement, const char *text)
 {
-	double begun = seconds();
+	int64_t begun = monotonic_ns();
 	int status = write_rows(shell, statement, text);
 
 	if (shell->timer)
-		fprintf(sql_shell_out(shell), "Time: %.3f s\n", seconds() - begun);
+		fprintf(sql_shell_out(shell), "Time: %.3f s\n", (double)(monotonic_ns() - begun) * 1e-9);
 	fflush(sql_shell_out(shell));
 	return status;
 }

@@ -45,17 +45,6 @@ static void put_owner(const struct timeline *t, FILE *f, int64_t thread)
 	put_folded_frame(f, text, strlen(text));
 }
 
-static int compare_folded_stacks(const void *a, const void *b)
-{
-	const struct stack_weight *x = a, *y = b;
-
-	if (x->owner != y->owner)
-		return x->owner < y->owner ? -1 : 1;
-	if (x->stack != y->stack)
-		return x->stack < y->stack ? -1 : 1;
-	return x->call < y->call ? -1 : x->call > y->call;
-}
-
 /* The number of a thread's names; 0 without memory. */
 static uint32_t number_names(const struct timeline *t, struct idmap *names, int64_t thread, bool *ret_new)
 {
@@ -86,8 +75,8 @@ static int join_threads(const struct timeline *t, struct stack_weights *w)
 	}
 	for (size_t i = 0; r >= 0 && i < w->count; i++)
 		w->rows[i].owner = joined[w->rows[i].owner];
-	if (r >= 0 && w->count)
-		qsort(w->rows, w->count, sizeof(*w->rows), compare_folded_stacks);
+	if (r >= 0)
+		stack_weights_sort(w);
 	idmap_release(&names);
 	free(first);
 	free(joined);

@@ -182,6 +182,7 @@ uint64_t nsys_thread_uid(const struct nsys *n, const struct nsys_thread *t);
 struct nsys_thread *nsys_row_thread(const struct nsys_rows *rows, unsigned column);
 /* uid of the process that a column of globalPid names; 0: none. */
 uint64_t nsys_row_process(const struct nsys_rows *rows, unsigned column);
+void nsys_fail_without_memory(struct nsys *n);
 struct sink_track *nsys_track(struct nsys *n, enum track_kind kind, enum table_id table, uint64_t process, uint64_t thread, uint64_t domain,
 			      uint64_t other);
 /* On a thread: its process is that of the thread. */

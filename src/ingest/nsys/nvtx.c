@@ -15,12 +15,6 @@ enum { DOMAIN_CREATED = 1, DOMAIN_DESTROYED = 2 };
 
 #define NVTX_AT(column) NSYS_AT(NVTX_EVENTS, column)
 
-static void out_of_memory(struct nsys *n)
-{
-	if (!n->sink.result)
-		n->sink.result = -ENOMEM;
-}
-
 /* 0 is every process's default domain and has no row. */
 static uint64_t domain_of(struct nsys *n, uint64_t process, int64_t id)
 {
@@ -31,7 +25,7 @@ static uint64_t domain_of(struct nsys *n, uint64_t process, int64_t id)
 		return 0;
 	number = keymap_number(&n->domain_keys, key, sizeof(key));
 	if (number == KEYMAP_NONE || (number == count && nsys_room(n, &n->domains, number, sizeof(*n->domains)) < 0)) {
-		out_of_memory(n);
+		nsys_fail_without_memory(n);
 		return 0;
 	}
 	if (number == count) {
@@ -155,7 +149,7 @@ static void put_payloads(const struct nsys_rows *rows, int64_t *values, uint32_t
 	if (r >= 0)
 		r = append_json(rows, b);
 	if (r < 0) {
-		out_of_memory(rows->n);
+		nsys_fail_without_memory(rows->n);
 		return;
 	}
 	if (!b->len)

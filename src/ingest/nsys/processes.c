@@ -12,7 +12,7 @@
 #define TID_OF(id) ((id)&OF_TID)
 #define MACHINE_OF(id) ((id) >> 48 & 0xffff)
 
-static void out_of_memory(struct nsys *n)
+void nsys_fail_without_memory(struct nsys *n)
 {
 	if (!n->sink.result)
 		n->sink.result = -ENOMEM;
@@ -22,7 +22,7 @@ int nsys_room(struct nsys *n, void *array, uint32_t count, size_t size)
 {
 	if (list_grow(array, count, size))
 		return 0;
-	out_of_memory(n);
+	nsys_fail_without_memory(n);
 	return -1;
 }
 
@@ -35,7 +35,7 @@ static uint32_t process_index(struct nsys *n, int64_t id)
 		return (uint32_t)found - 1;
 	if (nsys_room(n, &n->processes, n->process_count, sizeof(*n->processes)) < 0 ||
 	    nsys_map_put(&n->process_ids, key, n->process_count + 1) < 0) {
-		out_of_memory(n);
+		nsys_fail_without_memory(n);
 		return UINT32_MAX;
 	}
 	n->processes[n->process_count] = (struct nsys_process){ .id = key };
@@ -66,7 +66,7 @@ struct nsys_thread *nsys_thread(struct nsys *n, int64_t global_tid)
 	process = process_index(n, global_tid);
 	if (process == UINT32_MAX || nsys_room(n, &n->threads, n->thread_count, sizeof(*n->threads)) < 0 ||
 	    nsys_map_put(&n->thread_ids, global_tid, n->thread_count + 1) < 0) {
-		out_of_memory(n);
+		nsys_fail_without_memory(n);
 		return NULL;
 	}
 	n->threads[n->thread_count] = (struct nsys_thread){ .id = global_tid, .process = process, .priority = NSYS_NOT_TOLD };
@@ -122,7 +122,7 @@ struct sink_track *nsys_track(struct nsys *n, enum track_kind kind, enum table_i
 		return n->last.track;
 	number = keymap_number(&n->track_keys, key, sizeof(key));
 	if (number == KEYMAP_NONE) {
-		out_of_memory(n);
+		nsys_fail_without_memory(n);
 		return NULL;
 	}
 	memcpy(n->last.key, key, sizeof(key));

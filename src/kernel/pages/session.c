@@ -42,14 +42,6 @@ static const char *device_name(const struct kernel_result *k)
 	return v && v->kind == VALUE_TEXT ? v->text : "";
 }
 
-static bool is_first_of_device(const struct kernel_results *results, size_t at)
-{
-	for (size_t i = 0; i < at; i++)
-		if (results->items[i].device == results->items[at].device && results->items[i].process == results->items[at].process)
-			return false;
-	return true;
-}
-
 static void print_device(FILE *out, const struct kernel_result *k)
 {
 	char text[NUMBER_MAX];
@@ -72,21 +64,10 @@ static void print_device(FILE *out, const struct kernel_result *k)
 	fputc('\n', out);
 }
 
-/* The greatest gain that a rule expects of the whole kernel. */
-static double greatest_gain(const struct kernel_result *k)
-{
-	double most = NAN;
-
-	for (size_t i = 0; i < k->rule_count; i++)
-		if (strcmp(k->rules[i].gain_type, "global") == 0)
-			most = fmax(most, k->rules[i].gain);
-	return most;
-}
-
 /* The time that would be gone. */
 static void improvement_text(const struct kernel_result *k, char ret[NUMBER_MAX])
 {
-	double ns = result_number(k, "gpu__time_duration.sum") * greatest_gain(k) / 100, scale;
+	double ns = result_number(k, "gpu__time_duration.sum") * result_gain(k) / 100, scale;
 	char unit[UNIT_MAX];
 	size_t len;
 
@@ -101,7 +82,7 @@ static void improvement_text(const struct kernel_result *k, char ret[NUMBER_MAX]
 
 static void gain_text(const struct kernel_result *k, char ret[NUMBER_MAX])
 {
-	double most = greatest_gain(k);
+	double most = result_gain(k);
 
 	ret[0] = '\0';
 	if (isfinite(most))
@@ -156,7 +137,7 @@ void page_print_overview(FILE *out, const struct kernel_results *results, const 
 
 	(void)options;
 	for (size_t i = 0; i < results->count; i++) {
-		if (is_first_of_device(results, i))
+		if (results_are_first_of_device(results, i))
 			print_device(out, &results->items[i]);
 		add_overview(&t, &results->items[i]);
 	}
@@ -259,6 +240,6 @@ void page_print_session(FILE *out, const struct kernel_results *results, bool cs
 	snprintf(text, sizeof(text), "%zu", results->count);
 	session_row(out, "Kernels", text, csv);
 	for (size_t i = 0; i < results->count; i++)
-		if (is_first_of_device(results, i))
+		if (results_are_first_of_device(results, i))
 			session_device(out, &results->items[i], csv);
 }

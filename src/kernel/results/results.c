@@ -10,6 +10,7 @@
 #include "base/cleanup.h"
 #include "base/idmap.h"
 #include "base/keymap.h"
+#include "base/text/ending.h"
 #include "kernel/results/launch_places.h"
 #include "kernel/results/report_rows.h"
 #include "symbol/demangle.h"
@@ -500,11 +501,27 @@ double result_number(const struct kernel_result *k, const char *name)
 	return value_number(result_find(k, name));
 }
 
+double result_gain(const struct kernel_result *k)
+{
+	double most = NAN;
+
+	for (size_t i = 0; i < k->rule_count; i++)
+		if (strcmp(k->rules[i].gain_type, "global") == 0)
+			most = fmax(most, k->rules[i].gain);
+	return most;
+}
+
+bool results_are_first_of_device(const struct kernel_results *results, size_t at)
+{
+	for (size_t i = 0; i < at; i++)
+		if (results->items[i].device == results->items[at].device && results->items[i].process == results->items[at].process)
+			return false;
+	return true;
+}
+
 bool is_warm(const char *name)
 {
-	size_t len = strlen(name), more = strlen(WARM_SUFFIX);
-
-	return len > more && strcmp(name + len - more, WARM_SUFFIX) == 0;
+	return text_has_ending(name, WARM_SUFFIX);
 }
 
 bool results_have_warm(const struct kernel_results *results)

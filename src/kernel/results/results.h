@@ -160,6 +160,11 @@ double value_number(const struct metric_value *v);
 /* Those of one metric, in order. */
 const struct metric_instance *result_instances(const struct kernel_result *k, const char *name, size_t *ret_count);
 
+/* The greatest gain that a rule expects of the whole kernel, in percent; not a number: none. */
+double result_gain(const struct kernel_result *k);
+/* Whether no kernel before that one ran on the same device in the same process. */
+bool results_are_first_of_device(const struct kernel_results *results, size_t at);
+
 /* A text that lives as long as the results; NULL: no memory. */
 const char *results_keep(struct kernel_results *results, const char *text);
 int result_add_rule(struct kernel_result *k, struct kernel_rule rule);

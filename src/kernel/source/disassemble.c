@@ -10,10 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/macros.h"
+#include "base/system/monotonic.h"
 
 #define SECONDS 60 /* more is not waited for */
 #define MOST_SYMBOLS 1024u
@@ -119,27 +119,20 @@ int disassembly_line(struct disassembly *d, char *line, disassembled_fn take, vo
 	return 0;
 }
 
-static int64_t milliseconds(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
-
 /* Whole lines as they come; one that is too long is left out. */
 static int read_disassembly_lines(int fd, disassembled_fn take, void *context)
 {
 	struct disassembly *d = calloc(1, sizeof(*d));
 	char *buffer = malloc(LINE_SIZE), *end;
-	int64_t until = milliseconds() + SECONDS * 1000;
+	int64_t until = monotonic_ns() + SECONDS * INT64_C(1000000000), left;
 	struct pollfd p = { .fd = fd, .events = POLLIN };
 	size_t have = 0;
 	ssize_t got = 1;
 	int r = d && buffer ? 0 : -ENOMEM;
 
 	while (r >= 0 && got > 0) {
-		if (poll(&p, 1, (int)(until - milliseconds() > 0 ? until - milliseconds() : 0)) <= 0) {
+		left = until - monotonic_ns();
+		if (poll(&p, 1, left > 0 ? (int)(left / 1000000) : 0) <= 0) {
 			r = -ETIMEDOUT;
 			break;
 		}

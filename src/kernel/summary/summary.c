@@ -1,4 +1,5 @@
 /* Least, greatest and mean of each value over the launches of a kernel, of a GPU, of an NVTX range or of an operator. */
+#include "base/text/ending.h"
 #include "kernel/summary/summary.h"
 
 #include <errno.h>
@@ -13,9 +14,7 @@
 /* Shares, rates and extremes of several launches do not. */
 static bool adds_up(const struct page_row *row)
 {
-	size_t len = strlen(row->key);
-
-	return !row->formula && len > 4 && strcmp(row->key + len - 4, ".sum") == 0;
+	return !row->formula && text_has_ending(row->key, ".sum");
 }
 
 static struct entry *entry_of(struct summary *s, const char *section, const char *label, const struct page_row *row)

@@ -6,12 +6,7 @@
 #include "fmt/gpu_enums.h"
 #include "query/engine/scan.h"
 #include "query/index/stack_tree.h"
-
-/* A report may have any number. */
-static int64_t plus(int64_t a, int64_t b)
-{
-	return (int64_t)((uint64_t)a + (uint64_t)b);
-}
+#include "query/index/times.h"
 
 int scan_cuda_constant(const struct scan *s, const struct mapped_cell *cell, int64_t *ret)
 {
@@ -19,7 +14,7 @@ int scan_cuda_constant(const struct scan *s, const struct mapped_cell *cell, int
 	const int64_t *t = s->track, *row = NULL;
 
 	switch ((enum convert)cell->convert) {
-	case CONVERT_TRACK_OBJECT: *ret = plus(t[TRACK_DOMAIN], cell->constant); return t[TRACK_DOMAIN] != 0;
+	case CONVERT_TRACK_OBJECT: *ret = time_sum(t[TRACK_DOMAIN], cell->constant); return t[TRACK_DOMAIN] != 0;
 	case CONVERT_TRACK_PID: *ret = index_global_pid(&s->q->index, t[TRACK_PROCESS]); return t[TRACK_PROCESS] != 0;
 	case CONVERT_TRACK_STREAM:
 		row = index_find(&x->streams, t[TRACK_DOMAIN]);
@@ -41,7 +36,7 @@ static void launch_rows(const struct scan *s, const struct mapped_cell *cell, st
 
 	for (uint32_t i = 0; i < s->rows; i++) {
 		launch = cuda_launch(x, ids->values[i]);
-		v->values[i] = launch ? plus(launch[cell->other], cell->constant) : 0;
+		v->values[i] = launch ? time_sum(launch[cell->other], cell->constant) : 0;
 		v->nulls[i] = !launch || !((uint64_t)launch[LAUNCH_PRESENT] >> cell->other & 1);
 	}
 }

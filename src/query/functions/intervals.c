@@ -35,13 +35,6 @@ struct interval_cursor {
 	struct span_set a, b;
 };
 
-static int compare_interval_values(const void *a, const void *b)
-{
-	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 /* Byte by byte from the lowest; bytes that are the same everywhere cost nothing. */
 static int radix_sort(int64_t *values, size_t count)
 {
@@ -85,7 +78,7 @@ static int sort_values(struct group *group)
 		return 0;
 	if (group->count > 256)
 		return radix_sort(group->values, group->count);
-	sort_items(group->values, group->count, sizeof(*group->values), compare_interval_values);
+	sort_items(group->values, group->count, sizeof(*group->values), compare_int64);
 	return 0;
 }
 

@@ -214,18 +214,11 @@ static int fill_pieces(void *context, unsigned worker)
 	return 0;
 }
 
-static int compare_call_numbers(const void *a, const void *b)
-{
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 static void sort_list(struct cuda_process *p)
 {
 	size_t kept = 0;
 
-	sort_items(p->sorted, p->work, sizeof(*p->sorted), compare_call_numbers);
+	sort_items(p->sorted, p->work, sizeof(*p->sorted), compare_uint32);
 	for (size_t i = 0; i < p->work; i++)
 		if (kept == 0 || p->sorted[kept - 1] != p->sorted[i])
 			p->sorted[kept++] = p->sorted[i];

@@ -1,6 +1,7 @@
 /* nvtx_projection: every NVTX range that begins and ends on one thread, in order of start, with its place
  * among the others and the GPU work of the calls made in it. nvtx_projection_stats([by]): those with work, added up by
  * name and style; by 'name#' folds the numbers in names. */
+#include "query/index/times.h"
 #include "query/nvtx/projection.h"
 
 #include <errno.h>
@@ -29,11 +30,6 @@ enum { ROW_NAME, ROW_DOMAIN, ROW_STYLE, ROW_PROJ_START, ROW_PROJ_END, ROW_PROJ_D
 	"numChild INTEGER, rangeId INTEGER, parentId INTEGER, rangeStack TEXT)"
 
 static const char *const style_names[] = { [RANGE_PUSH_POP] = "PushPop", [RANGE_START_END] = "StartEnd" };
-
-static int64_t time_between(int64_t start, int64_t end)
-{
-	return (int64_t)((uint64_t)end - (uint64_t)start);
-}
 
 static int load_both(struct query *q, struct nvtx_ranges **ranges, struct nvtx_projections **projections)
 {

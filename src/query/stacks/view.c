@@ -9,13 +9,6 @@
 #include "query/functions/fold.h"
 #include "query/stacks/weights.h"
 
-static int compare_ids(const void *a, const void *b)
-{
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 /* Calls of the same text have one id from here on; each gets a number. */
 static int number_calls(struct stack_view *v, struct query *q, struct stack_weights *w)
 {
@@ -34,7 +27,7 @@ static int number_calls(struct stack_view *v, struct query *q, struct stack_weig
 		v->calls[v->call_count] = (uint32_t)id;
 		v->call_count += id != 0;
 	}
-	sort_items(v->calls, v->call_count, sizeof(*v->calls), compare_ids);
+	sort_items(v->calls, v->call_count, sizeof(*v->calls), compare_uint32);
 	for (uint32_t i = 0; i < v->call_count; i++)
 		if (i == 0 || v->calls[i] != v->calls[count - 1])
 			v->calls[count++] = v->calls[i];
@@ -92,7 +85,7 @@ static int add_leaves(struct stack_view *v, const struct stack_weights *w)
 	for (size_t i = 0; i < w->count && r == 0; i++) {
 		if (!w->rows[i].call)
 			continue;
-		call = find_item(&w->rows[i].call, v->calls, v->call_count, sizeof(*v->calls), compare_ids);
+		call = find_item(&w->rows[i].call, v->calls, v->call_count, sizeof(*v->calls), compare_uint32);
 		r = leaf_of(&v->fold, &leaves, v->nodes[i], v->frame_labels + (uint32_t)(call - v->calls), &v->nodes[i]);
 	}
 	v->fold.label_count += v->call_count;

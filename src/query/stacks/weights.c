@@ -19,6 +19,7 @@ struct weight_table {
 	struct stack_weight *rows;
 	size_t count, cap;
 	struct hash_index index;
+	uint32_t *latest; /* by stack, from 1: its row that was found last; NULL while tables are merged */
 };
 
 struct collecting {
@@ -46,12 +47,28 @@ static int add_weight(struct weight_table *t, const struct stack_weight *more)
 		if (row->stack == more->stack && row->owner == more->owner && row->call == more->call) {
 			row->count += more->count;
 			row->weight += more->weight;
+			if (t->latest)
+				t->latest[more->stack] = at.item + 1;
 			return 0;
 		}
 	}
 	if (!ARRAY_ROOM(t->rows, t->count, t->cap, 1) || !hash_index_add(&t->index, hash, t->count))
 		return -ENOMEM;
 	t->rows[t->count++] = *more;
+	if (t->latest)
+		t->latest[more->stack] = (uint32_t)t->count;
+	return 0;
+}
+
+/* The same, without hashing where a stack comes from the same owner and call again. */
+static int add_event(struct weight_table *t, const struct stack_weight *more)
+{
+	struct stack_weight *row = t->latest[more->stack] ? &t->rows[t->latest[more->stack] - 1] : NULL;
+
+	if (!row || row->owner != more->owner || row->call != more->call)
+		return add_weight(t, more);
+	row->count += more->count;
+	row->weight += more->weight;
 	return 0;
 }
 
@@ -84,8 +101,8 @@ static int fold_rows(struct collecting *c, struct scan *s, struct weight_table *
 
 		if ((no_value && c->value_required) || (check && !(scan_row_visible(s, row) && scan_row_matches(s, row))))
 			continue;
-		r = add_weight(t, &(struct stack_weight){ owner, known_stack(c, stack, row), call_of(call, row), 1,
-							  no_value ? 0 : (uint64_t)vector_value(value, row) });
+		r = add_event(t, &(struct stack_weight){ owner, known_stack(c, stack, row), call_of(call, row), 1,
+							 no_value ? 0 : (uint64_t)vector_value(value, row) });
 	}
 	return r;
 }
@@ -93,12 +110,16 @@ static int fold_rows(struct collecting *c, struct scan *s, struct weight_table *
 static int collect_pieces(void *context, unsigned number)
 {
 	struct collecting *c = context;
+	struct weight_table *t = &c->workers[number];
 	struct scan s;
 	uint64_t piece;
 	unsigned source;
 	size_t group;
 	int r = 0;
 
+	t->latest = calloc(c->stack_count + (size_t)1, sizeof(*t->latest));
+	if (!t->latest)
+		return -ENOMEM;
 	scan_init(&s, c->q, c->request.table);
 	memcpy(s.conditions, c->request.conditions, sizeof(s.conditions));
 	s.condition_count = c->request.condition_count;
@@ -106,13 +127,15 @@ static int collect_pieces(void *context, unsigned number)
 		request_piece(&c->request, c->q, piece, &source, &group);
 		r = scan_enter(&s, source, group);
 		if (r > 0)
-			r = fold_rows(c, &s, &c->workers[number], c->owner_of_piece[piece]);
+			r = fold_rows(c, &s, t, c->owner_of_piece[piece]);
 		if (r == -EBADMSG) {
 			atomic_fetch_add(&c->q->damaged, 1);
 			r = 0;
 		}
 	}
 	scan_release(&s);
+	free(t->latest);
+	t->latest = NULL;
 	return r;
 }
 
@@ -123,13 +146,6 @@ static int64_t owner_of_track(struct query *q, uint32_t track, enum stack_owner 
 	if (!row || owner == OWNER_ALL)
 		return 0;
 	return owner == OWNER_THREAD ? row[TRACK_THREAD] : row[TRACK_PROCESS];
-}
-
-static int compare_uids(const void *a, const void *b)
-{
-	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-
-	return x < y ? -1 : x > y;
 }
 
 /* Numbers for the owners, and which of them each piece belongs to: a group is of one track. */
@@ -147,13 +163,13 @@ static int number_owners(struct collecting *c, struct stack_weights *w, enum sta
 	}
 	for (uint64_t i = 0; i < c->pieces; i++)
 		uids[i] = w->owners[i] = owner_of_track(c->q, report_group(c->q->report, table, i)->track, owner);
-	sort_items(w->owners, (size_t)c->pieces, sizeof(*w->owners), compare_uids);
+	sort_items(w->owners, (size_t)c->pieces, sizeof(*w->owners), compare_int64);
 	for (uint64_t i = 0; i < c->pieces; i++)
 		if (i == 0 || w->owners[i] != w->owners[count - 1])
 			w->owners[count++] = w->owners[i];
 	w->owner_count = count;
 	for (uint64_t i = 0; i < c->pieces; i++) {
-		found = find_item(&uids[i], w->owners, count, sizeof(*w->owners), compare_uids);
+		found = find_item(&uids[i], w->owners, count, sizeof(*w->owners), compare_int64);
 		c->owner_of_piece[i] = (uint32_t)(found - w->owners);
 	}
 	free(uids);
@@ -259,6 +275,11 @@ static int compare_weights(const void *a, const void *b)
 	return x->call < y->call ? -1 : x->call > y->call;
 }
 
+void stack_weights_sort(struct stack_weights *w)
+{
+	sort_items(w->rows, w->count, sizeof(*w->rows), compare_weights);
+}
+
 static int merge_weights(struct collecting *c, struct stack_weights *w, unsigned width)
 {
 	struct weight_table *all = &c->workers[0];
@@ -269,7 +290,7 @@ static int merge_weights(struct collecting *c, struct stack_weights *w, unsigned
 	w->rows = all->rows;
 	w->count = all->count;
 	all->rows = NULL;
-	sort_items(w->rows, w->count, sizeof(*w->rows), compare_weights);
+	stack_weights_sort(w);
 	return 0;
 }
 

@@ -33,6 +33,8 @@ int stack_weights_collect(struct stack_weights *ret, struct query *q, const char
 			  struct error *err);
 void stack_weights_release(struct stack_weights *w);
 
+/* After owners were changed. */
+void stack_weights_sort(struct stack_weights *w);
 /* The rows of an owner begin where those of the one before end. */
 size_t stack_weights_end(const struct stack_weights *w, size_t begin);
 /* The time that is meant; 0 when it cannot be known. */

@@ -90,6 +90,12 @@ void torch_figures(const struct torch_ops *t, uint32_t place, struct torch_figur
 
 const char *torch_text(const struct torch_ops *t, int32_t id);
 /* Figures of a hostile trace may wrap. */
+/* An id that is too large is none. */
+static inline uint32_t torch_narrow_id(int64_t id)
+{
+	return id > 0 && id < UINT32_MAX ? (uint32_t)id : 0;
+}
+
 static inline int64_t torch_sum(int64_t a, int64_t b)
 {
 	return (int64_t)((uint64_t)a + (uint64_t)b);

@@ -12,6 +12,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "base/system/monotonic.h"
 #include "record/control/cuda_page.h"
 #include "record/drain/osrt.h"
 #include "record/control/recorder.h"
@@ -351,7 +352,7 @@ static void keep_connection(struct recorder *r, int fd)
 		return;
 	}
 	c->source = (struct source){ SOURCE_CONNECTION, fd };
-	c->since = recorder_now();
+	c->since = monotonic_ns();
 	c->next = r->connections;
 	c->link = &r->connections;
 	if (c->next)
@@ -376,7 +377,7 @@ void agents_accept(struct recorder *r)
 void agents_timeout(struct recorder *r)
 {
 	struct connection *c, *next;
-	int64_t now = r->connections ? recorder_now() : 0;
+	int64_t now = r->connections ? monotonic_ns() : 0;
 
 	for (c = r->connections; c; c = next) {
 		next = c->next;

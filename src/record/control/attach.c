@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/system/monotonic.h"
 #include "fmt/attach.h"
 #include "record/control/launch.h"
 #include "record/control/steering.h"
@@ -158,7 +159,7 @@ void attach_begin(struct recorder *r)
 	if (!r->attach || r->attach->helper.fd < 0)
 		return;
 	r->attach->entering = 1;
-	r->attach->enter_by = recorder_now() + ENTER_NS;
+	r->attach->enter_by = monotonic_ns() + ENTER_NS;
 	visit(r, r->target_pid);
 	if (!r->attach->waiting)
 		entered(r);
@@ -267,7 +268,7 @@ void attach_readable(struct recorder *r)
 	} else if (!a->waiting) {
 		visit_children(r);
 	}
-	if (a->entering && (!a->waiting || recorder_now() > a->enter_by))
+	if (a->entering && (!a->waiting || monotonic_ns() > a->enter_by))
 		entered(r);
 }
 
@@ -278,7 +279,7 @@ static void settle_attach_window(struct recorder *r)
 
 	if (atomic_load(&r->page->gate))
 		window_close(r);
-	while (!window_is_settled(r, recorder_now()))
+	while (!window_is_settled(r, monotonic_ns()))
 		nanosleep(&step, NULL);
 }
 
@@ -302,14 +303,14 @@ void attach_end(struct recorder *r)
 {
 	struct attach *a = r->attach;
 	struct attach_message message = { .kind = ATTACH_LEAVE_ALL };
-	int64_t until = recorder_now() + LEAVE_MS * 1000000ll;
+	int64_t until = monotonic_ns() + LEAVE_MS * 1000000ll;
 	int came = 0;
 
 	if (!a || a->helper.fd < 0)
 		return;
 	settle_attach_window(r);
 	send(a->helper.fd, &message, sizeof(message), MSG_NOSIGNAL);
-	while (recorder_now() < until && came >= 0) {
+	while (monotonic_ns() < until && came >= 0) {
 		came = wait_for_helper(r);
 		if (came == 1 && !take_message(r)) {
 			drop_helper(r);

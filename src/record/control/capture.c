@@ -9,6 +9,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/system/monotonic.h"
 #include "record/control/cuda_page.h"
 #include "record/control/finish.h"
 #include "record/control/flight.h"
@@ -75,7 +76,7 @@ static void begin_window(struct recorder *r)
 	r->recording_over = RECORDING_GOES_ON;
 	r->window_begun = 0;
 	r->stop_at = 0;
-	r->start_at = r->options->delay_ns && r->started ? recorder_now() + r->options->delay_ns : 0;
+	r->start_at = r->options->delay_ns && r->started ? monotonic_ns() + r->options->delay_ns : 0;
 	if (!r->options->delay_ns)
 		window_begin(r);
 }
@@ -156,7 +157,6 @@ static void complete_in_copy(struct recorder *r, int to)
 static int fork_copy(struct recorder *r, struct error *err)
 {
 	struct steering *st = r->steering;
-	struct epoll_event event = { .events = EPOLLIN, .data.ptr = &st->copy };
 	int pair[2];
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
@@ -176,7 +176,7 @@ static int fork_copy(struct recorder *r, struct error *err)
 		return error_set_errno(err, errno, "cannot start the process that completes the report");
 	}
 	st->copy.fd = pair[0];
-	epoll_ctl(r->epoll, EPOLL_CTL_ADD, st->copy.fd, &event);
+	recorder_watch_source(r, &st->copy);
 	return 0;
 }
 

@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/macros.h"
 #include "base/text/json_text.h"
 #include "record/control/recorder.h"
 #include "record/control/steering.h"
@@ -124,7 +125,7 @@ static void clock_domain_row(struct session *s)
 	v[COLUMN_CLOCK_DOMAIN_NAME] = (int64_t)session_text(s, s->time.use_tsc ? "tsc" : "monotonic_raw");
 	v[COLUMN_CLOCK_DOMAIN_HOST] = (int64_t)session_text(s, host);
 	v[COLUMN_CLOCK_DOMAIN_BOOT] = (int64_t)session_text(s, boot);
-	session_row(s, TABLE_CLOCK_DOMAIN, v, (1u << (COLUMN_CLOCK_DOMAIN_BOOT + 1)) - 1);
+	session_row(s, TABLE_CLOCK_DOMAIN, v, BITS_TO(COLUMN_CLOCK_DOMAIN_BOOT));
 }
 
 static void put_sources(struct session *s, uint64_t trace)

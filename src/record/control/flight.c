@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/system/monotonic.h"
 #include "record/control/finish.h"
 #include "record/control/steering.h"
 
@@ -23,13 +24,6 @@
 #define CUDA_KEEP_NS (2 * SECOND)
 /* From a trigger to its report. */
 #define KEEP_MORE_NS (SECOND / 2)
-
-static int watch_source(struct recorder *r, struct source *source)
-{
-	struct epoll_event event = { .events = EPOLLIN, .data.ptr = source };
-
-	return epoll_ctl(r->epoll, EPOLL_CTL_ADD, source->fd, &event) < 0 ? -errno : 0;
-}
 
 /* Without a socket the other triggers are still there. */
 static void begin_session(struct recorder *r)
@@ -60,7 +54,7 @@ int flight_begin(struct recorder *r, struct error *err)
 		return error_set_errno(err, errno, "cannot make a pipe");
 	f->source.fd = ends[0];
 	f->pipe_end = ends[1];
-	if (watch_source(r, &f->source) < 0)
+	if (recorder_watch_source(r, &f->source) < 0)
 		return error_set_errno(err, errno, "cannot wait for triggers");
 	begin_session(r);
 	return 0;
@@ -215,7 +209,7 @@ static int fork_copy(struct recorder *r, struct error *err)
 		return error_set_errno(err, errno, "cannot start the process that writes the report");
 	}
 	f->copy.fd = pair[0];
-	watch_source(r, &f->copy);
+	recorder_watch_source(r, &f->copy);
 	return 0;
 }
 
@@ -248,7 +242,7 @@ static const char *why_not(const struct recorder *r, enum trigger_kind kind)
 		return "the report before was still being written";
 	if (f->written >= r->options->flight.trigger_max)
 		return "--trigger-max reports have been written";
-	if (kind == TRIGGER_SLOW && recorder_now() < f->quiet_until)
+	if (kind == TRIGGER_SLOW && monotonic_ns() < f->quiet_until)
 		return "there was another not long before";
 	return NULL;
 }
@@ -283,7 +277,7 @@ static void write_flight_report(struct recorder *r)
 		return;
 	}
 	f->written++;
-	f->quiet_until = recorder_now() + quiet_time(r);
+	f->quiet_until = monotonic_ns() + quiet_time(r);
 }
 
 void flight_trigger(struct recorder *r, enum trigger_kind kind, const char *reason, struct steer_client *client)
@@ -298,7 +292,7 @@ void flight_trigger(struct recorder *r, enum trigger_kind kind, const char *reas
 	snprintf(f->reason, sizeof(f->reason), "%s", reason);
 	f->asked_ns = client ? r->steering->keep_ns : 0;
 	f->moment = recorder_raw_now() - r->drain.session.time.start;
-	f->due = recorder_now() + (atomic_load(&r->drain.session.cuda_seen) ? CUDA_WAIT_NS : 0);
+	f->due = monotonic_ns() + (atomic_load(&r->drain.session.cuda_seen) ? CUDA_WAIT_NS : 0);
 	if (client)
 		r->steering->waiting = client;
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "base/system/monotonic.h"
 #include "record/control/recorder.h"
 
 #define WAIT_NS 1000000000ll
@@ -22,7 +23,7 @@ void notices_add(struct recorder *r, uint32_t pid, const char *path, int injecte
 		return;
 	n->pid = pid;
 	n->injected = injected;
-	n->due = recorder_now() + WAIT_NS;
+	n->due = monotonic_ns() + WAIT_NS;
 	read_proc_link(pid, "exe", n->before, sizeof(n->before));
 	snprintf(n->path, sizeof(n->path), "%s", path);
 	n->next = r->notices;
@@ -124,7 +125,7 @@ void notices_ended(struct recorder *r, uint32_t pid)
 void notices_check(struct recorder *r, int all)
 {
 	if (r->notices)
-		check_due_notices(r, 0, all ? INT64_MAX : recorder_now());
+		check_due_notices(r, 0, all ? INT64_MAX : monotonic_ns());
 }
 
 void notices_release(struct recorder *r)

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "base/macros.h"
+#include "base/system/monotonic.h"
 #include "base/text/path.h"
 #include "record/control/attach.h"
 #include "record/control/finish.h"
@@ -32,14 +33,6 @@
 #define CHILD_GRACE_NS (2 * SECOND)
 #define SETTLE_STEP_NS (SECOND / 100)
 #define LOOK_STEP_NS (SECOND / 50)
-
-int64_t recorder_now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (int64_t)t.tv_sec * SECOND + t.tv_nsec;
-}
 
 int64_t recorder_raw_now(void)
 {
@@ -176,7 +169,7 @@ static void watch_target(struct recorder *r)
 		snprintf(w->name, sizeof(w->name), "%s", path_name(r->options->program));
 }
 
-static int watch_recorder_fd(struct recorder *r, struct source *source)
+int recorder_watch_source(struct recorder *r, struct source *source)
 {
 	struct epoll_event event = { .events = EPOLLIN, .data.ptr = source };
 
@@ -235,7 +228,7 @@ static int set_up(struct recorder *r, pid_t pid, struct error *err)
 	r->target_pid = (uint32_t)pid;
 	r->boot_ticks = ticks_since_boot();
 	r->epoll = epoll_create1(EPOLL_CLOEXEC);
-	if (r->epoll < 0 || watch_recorder_fd(r, &r->control) < 0 || watch_recorder_fd(r, &r->signals) < 0)
+	if (r->epoll < 0 || recorder_watch_source(r, &r->control) < 0 || recorder_watch_source(r, &r->signals) < 0)
 		return error_set_errno(err, errno, "cannot wait for events");
 	clock_take_snapshot(clock_tsc_trusted(), &first);
 	timebase_init(&r->drain.session.time, clock_tsc_trusted(), first.raw);
@@ -246,7 +239,7 @@ static int set_up(struct recorder *r, pid_t pid, struct error *err)
 		return result;
 	if ((result = agents_make_session_page(r, err)) < 0 || (result = agents_listen(r, err)) < 0)
 		return result;
-	if (window_prepare(r) < 0 || (r->capture.fd && watch_recorder_fd(r, &r->capture) < 0))
+	if (window_prepare(r) < 0 || (r->capture.fd && recorder_watch_source(r, &r->capture) < 0))
 		return error_set_errno(err, errno, "cannot wait for the program's window");
 	if (r->options->attach_pid && (result = attach_prepare(r, err)) < 0)
 		return result;
@@ -315,7 +308,7 @@ static void time_begins(struct recorder *r)
 	if (r->window_begun)
 		window_start_duration(r);
 	else
-		r->start_at = recorder_now() + r->options->delay_ns;
+		r->start_at = monotonic_ns() + r->options->delay_ns;
 }
 
 void recorder_on_control(struct recorder *r)
@@ -343,7 +336,7 @@ void recorder_on_control(struct recorder *r)
 	case CONTROL_INTERRUPT:
 		r->interrupts++;
 		if (message.value == SIGTERM && !r->give_up_at)
-			r->give_up_at = recorder_now() + GRACE_NS;
+			r->give_up_at = monotonic_ns() + GRACE_NS;
 		return;
 	case CONTROL_TOGGLE: window_toggle(r); return;
 	case CONTROL_TRIGGER:
@@ -474,14 +467,14 @@ static void after_recording(struct recorder *r, int64_t now)
 void recorder_shut_down(struct recorder *r, int signal)
 {
 	if (signal)
-		end_processes(r, signal, recorder_now(), GRACE_NS);
+		end_processes(r, signal, monotonic_ns(), GRACE_NS);
 	else
 		r->finish = 1;
 }
 
 static void decide(struct recorder *r)
 {
-	int64_t now = recorder_now();
+	int64_t now = monotonic_ns();
 	int target_ended = r->target_gone && !watch_find(r, r->target_pid);
 
 	run_clock(r, now);
@@ -499,7 +492,7 @@ static void decide(struct recorder *r)
 
 static int timeout_ms(const struct recorder *r)
 {
-	int64_t now = recorder_now(), next = INT64_MAX;
+	int64_t now = monotonic_ns(), next = INT64_MAX;
 	int64_t times[] = { r->start_at, r->stop_at, r->give_up_at, r->flight ? r->flight->due : 0 };
 
 	for (size_t i = 0; i < COUNT_OF(times); i++)

@@ -126,10 +126,11 @@ struct recorder {
 int recorder_main(const struct profile_options *options, const struct secret *secret, const struct captured *captured,
 		  enum elf_peek_kind target_kind, int control);
 
-int64_t recorder_now(void);     /* CLOCK_MONOTONIC, for deadlines */
 int64_t recorder_raw_now(void); /* CLOCK_MONOTONIC_RAW, for the report */
 void recorder_note(struct recorder *r, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* Events of this descriptor from now on. -1, and errno. */
+int recorder_watch_source(struct recorder *r, struct source *source);
 /* No more events of this descriptor, and closed. A copy of the process may have it open (record/control/capture.c): closing alone
  * would not end the events. */
 void recorder_close_source(struct recorder *r, const struct source *source);

@@ -12,19 +12,13 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/system/monotonic.h"
 #include "record/control/flight.h"
 #include "record/session/window.h"
 
 #define MAX_CLIENTS 32u
 /* One that connects and says nothing is not waited for. */
 #define CLIENT_NS (5 * 1000000000ll)
-
-static int watch_source(struct recorder *r, struct source *source)
-{
-	struct epoll_event event = { .events = EPOLLIN, .data.ptr = source };
-
-	return epoll_ctl(r->epoll, EPOLL_CTL_ADD, source->fd, &event) < 0 ? -errno : 0;
-}
 
 int steering_begin(struct recorder *r, struct error *err)
 {
@@ -42,7 +36,7 @@ int steering_begin(struct recorder *r, struct error *err)
 	if (fd < 0)
 		return fd;
 	st->listener.fd = fd;
-	if (watch_source(r, &st->listener) < 0)
+	if (recorder_watch_source(r, &st->listener) < 0)
 		return error_set_errno(err, errno, "cannot wait for commands");
 	return 0;
 }
@@ -75,14 +69,14 @@ void steering_accept(struct recorder *r)
 		return;
 	}
 	client->source = (struct source){ SOURCE_STEER_CLIENT, fd };
-	client->since = recorder_now();
+	client->since = monotonic_ns();
 	client->link = &st->clients;
 	client->next = st->clients;
 	if (client->next)
 		client->next->link = &client->next;
 	st->clients = client;
 	st->client_count++;
-	if (watch_source(r, &client->source) < 0)
+	if (recorder_watch_source(r, &client->source) < 0)
 		drop_client(r, client);
 }
 

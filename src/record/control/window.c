@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/system/arch.h"
+#include "base/system/monotonic.h"
 #include "fmt/cuda_wire.h"
 #include "record/control/attach.h"
 #include "record/control/recorder.h"
@@ -111,7 +112,7 @@ void window_start_duration(struct recorder *r)
 	int is_open = (atomic_load(&r->page->gate) & ~(uint32_t)RING_GATE_WARM) != 0;
 
 	if (r->options->duration_ns && is_open && r->started && !r->stop_at && !attach_is_entering(r))
-		r->stop_at = recorder_now() + r->options->duration_ns;
+		r->stop_at = monotonic_ns() + r->options->duration_ns;
 }
 
 static uint32_t awaited_range(const struct profile_options *o)
@@ -153,7 +154,7 @@ void window_close_to(struct recorder *r, uint32_t gate)
 	gate_set(r->page, gate);
 	end_span(r);
 	perf_window(&r->drain.perf, 0);
-	r->settle_by = recorder_now() + SETTLE_NS;
+	r->settle_by = monotonic_ns() + SETTLE_NS;
 }
 
 void window_disarm(struct recorder *r)

@@ -4,10 +4,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/macros.h"
+#include "base/system/monotonic.h"
 #include "fmt/kernel_wire.h"
 #include "record/cuda/internal.h"
 #include "record/cuda/kernel_rows.h"
@@ -250,14 +250,6 @@ static void send_kernel_progress(struct cuda_decoder *d, const struct record_ker
 	send(d, &p, text, size);
 }
 
-static int64_t read_monotonic_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
-
 static void busy_remove(struct cuda_busy *b, uint64_t result)
 {
 	uint32_t kept = 0;
@@ -280,7 +272,7 @@ static void note_state(struct cuda_decoder *d, const struct record_kernel *k, ui
 	struct cuda_busy *b = &d->c->busy;
 	unsigned state = record_flags(k->head);
 
-	b->since = read_monotonic_ns();
+	b->since = monotonic_ns();
 	b->told = 0;
 	b->waits = state == KERNEL_WAITS;
 	b->copies = state == KERNEL_COPIES;
@@ -323,7 +315,7 @@ void cuda_kernel_watch(struct cuda_decoder *d)
 
 	if ((!b->count && !b->waits && !b->copies) || !patience || d->p->dead)
 		return;
-	p.seconds = (uint32_t)((read_monotonic_ns() - b->since) / 1000000000);
+	p.seconds = (uint32_t)((monotonic_ns() - b->since) / 1000000000);
 	if (p.seconds < (b->copies ? COPIES_SLOWLY : patience) || (b->told && p.seconds < b->told + STUCK_AGAIN))
 		return;
 	b->told = p.seconds;

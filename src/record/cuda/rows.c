@@ -11,10 +11,11 @@
 
 struct cuda_rows *cuda_rows_of(struct cuda_rows **rows, enum table_id table, uint64_t thread, uint64_t domain)
 {
-	const struct table_schema *schema = table_schema(table);
+	const struct table_schema *schema;
 
 	if (*rows)
 		return *rows;
+	schema = table_schema(table);
 	*rows = calloc(1, sizeof(**rows));
 	if (!*rows)
 		return NULL;

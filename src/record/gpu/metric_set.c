@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/macros.h"
+#include "base/text/ending.h"
 #include "base/text/path.h"
 #include "base/text/trim.h"
 
@@ -87,7 +88,7 @@ static void name_metric_set(struct metric_set *set, const char *path)
 	const char *name = path_name(path);
 	size_t len = strlen(name);
 
-	if (len > strlen(SUFFIX) && strcmp(name + len - strlen(SUFFIX), SUFFIX) == 0)
+	if (text_has_ending(name, SUFFIX))
 		len -= strlen(SUFFIX);
 	snprintf(set->name, sizeof(set->name), "%.*s", (int)(len < 60 ? len : 60), name);
 }
@@ -181,7 +182,7 @@ static void add_set_name(struct names *n, const char *file)
 {
 	size_t len = strlen(file);
 
-	if (len <= strlen(SUFFIX) || len >= sizeof(n->list[0]) || n->count == MAX_NAMES || strcmp(file + len - strlen(SUFFIX), SUFFIX) != 0)
+	if (len >= sizeof(n->list[0]) || n->count == MAX_NAMES || !text_has_ending(file, SUFFIX))
 		return;
 	snprintf(n->list[n->count], sizeof(n->list[0]), "%.*s", (int)(len - strlen(SUFFIX)), file);
 	for (size_t i = 0; i < n->count; i++)

@@ -9,6 +9,7 @@
 
 #include "base/array.h"
 #include "base/macros.h"
+#include "base/system/monotonic.h"
 #include "record/gpu/collector.h"
 
 #define SECOND 1000000000ll
@@ -369,11 +370,9 @@ static void sweep(struct gpu_values *v, int slow, uint32_t hz)
 /* Sleeps to the next multiple of the period; those that were missed are left out. */
 static void wait_for_turn(int64_t *next, int64_t period)
 {
+	int64_t now = monotonic_ns();
 	struct timespec t;
-	int64_t now;
 
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	now = (int64_t)t.tv_sec * SECOND + t.tv_nsec;
 	*next += period;
 	if (*next <= now)
 		*next = now + period - (now - *next) % period;

@@ -4,21 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/sysmacros.h>
-#include <time.h>
 
+#include "base/system/monotonic.h"
 #include "record/session/session.h"
 #include "record/session/address_space_internal.h"
 
 #define READ_AGAIN_NS 250000000ll
 #define LINES_LIMIT 300000
-
-static int64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000000000ll + now.tv_nsec;
-}
 
 /* "55d0-55d1 r-xp 00002000 fd:01 1234   /path": 1 when it is code. */
 static int parse_maps_line(char *line, struct space_mapping *ret)
@@ -41,7 +33,7 @@ static int parse_maps_line(char *line, struct space_mapping *ret)
 
 int space_read_maps(struct session *s, struct space *space)
 {
-	int64_t now = now_ns();
+	int64_t now = monotonic_ns();
 	char name[64], *line = NULL;
 	size_t room = 0;
 	FILE *maps;

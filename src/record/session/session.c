@@ -185,7 +185,7 @@ static void clock_row(struct session *s, const struct clock_snapshot *snapshot)
 	values[COLUMN_CLOCK_MONO] = snapshot->mono;
 	values[COLUMN_CLOCK_REAL] = snapshot->real;
 	values[COLUMN_CLOCK_ERROR] = snapshot->error;
-	session_row(s, TABLE_CLOCK, values, (1u << (COLUMN_CLOCK_ERROR + 1)) - 1);
+	session_row(s, TABLE_CLOCK, values, BITS_TO(COLUMN_CLOCK_ERROR));
 }
 
 void session_snapshot(struct session *s, int force)

@@ -14,6 +14,7 @@
 
 #include "base/cleanup.h"
 #include "base/system/output_place.h"
+#include "base/text/path.h"
 #include "report/write/internal.h"
 
 #define CREATE_FLAGS (O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC)
@@ -34,41 +35,34 @@ int fill_random(void *bytes, size_t size)
 	return getrandom(bytes, size, 0) == (ssize_t)size ? 0 : -EIO;
 }
 
-static const char *find_output_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 int output_open_name(const struct report_writer *w, const char *path, int flags)
 {
-	return openat(w->folder, find_output_name(path), flags, 0600);
+	return openat(w->folder, path_name(path), flags, 0600);
 }
 
 int output_rename(const struct report_writer *w, const char *from, const char *to)
 {
-	return renameat(w->folder, find_output_name(from), w->folder, find_output_name(to));
+	return renameat(w->folder, path_name(from), w->folder, path_name(to));
 }
 
 int output_unlink(const struct report_writer *w, const char *path)
 {
-	return unlinkat(w->folder, find_output_name(path), 0);
+	return unlinkat(w->folder, path_name(path), 0);
 }
 
 static bool has_output_name(const struct report_writer *w, const char *path)
 {
-	return faccessat(w->folder, find_output_name(path), F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+	return faccessat(w->folder, path_name(path), F_OK, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
 /* Renames without ever replacing. */
 static int rename_new(const struct report_writer *w, const char *from, const char *to)
 {
-	if (renameat2(w->folder, find_output_name(from), w->folder, find_output_name(to), RENAME_NOREPLACE) == 0)
+	if (renameat2(w->folder, path_name(from), w->folder, path_name(to), RENAME_NOREPLACE) == 0)
 		return 0;
 	if (errno != EINVAL && errno != ENOSYS)
 		return -errno;
-	if (linkat(w->folder, find_output_name(from), w->folder, find_output_name(to), 0) == 0) {
+	if (linkat(w->folder, path_name(from), w->folder, path_name(to), 0) == 0) {
 		output_unlink(w, from);
 		return 0;
 	}
@@ -256,7 +250,7 @@ static int check_target(struct report_writer *w, struct error *err)
 		w->folder = output_place_folder(w->path, err);
 	if (w->folder < 0)
 		return w->folder;
-	if (fstatat(w->folder, find_output_name(w->path), &st, AT_SYMLINK_NOFOLLOW) < 0)
+	if (fstatat(w->folder, path_name(w->path), &st, AT_SYMLINK_NOFOLLOW) < 0)
 		return 0;
 	if (S_ISDIR(st.st_mode))
 		return error_set(err, EISDIR, "%s is a directory; name a file with -o", w->path);
@@ -379,7 +373,7 @@ static bool is_still_ours(const struct report_writer *w)
 {
 	struct stat own, named;
 
-	return fstat(w->fd, &own) == 0 && fstatat(w->folder, find_output_name(w->part_path), &named, AT_SYMLINK_NOFOLLOW) == 0 &&
+	return fstat(w->fd, &own) == 0 && fstatat(w->folder, path_name(w->part_path), &named, AT_SYMLINK_NOFOLLOW) == 0 &&
 	       own.st_dev == named.st_dev && own.st_ino == named.st_ino;
 }
 

@@ -27,13 +27,6 @@ struct event_search {
 	struct found found[WALK_WORKERS];
 };
 
-static bool is_event_before(const struct place *x, const struct place *y)
-{
-	if (x->start != y->start)
-		return x->start < y->start;
-	return x->lane != y->lane ? x->lane < y->lane : x->index < y->index;
-}
-
 static void swap(struct place *x, struct place *y)
 {
 	struct place z = *x;
@@ -45,9 +38,9 @@ static void swap(struct place *x, struct place *y)
 static void sink(struct found *f)
 {
 	for (size_t at = 0, child; (child = 2 * at + 1) < f->count; at = child) {
-		if (child + 1 < f->count && is_event_before(&f->places[child], &f->places[child + 1]))
+		if (child + 1 < f->count && place_is_before(&f->places[child], &f->places[child + 1]))
 			child++;
-		if (!is_event_before(&f->places[at], &f->places[child]))
+		if (!place_is_before(&f->places[at], &f->places[child]))
 			return;
 		swap(&f->places[at], &f->places[child]);
 	}
@@ -56,14 +49,14 @@ static void sink(struct found *f)
 static void keep_found_event(struct found *f, size_t limit, const struct place *p)
 {
 	if (f->count == limit) {
-		if (!limit || !is_event_before(p, &f->places[0]))
+		if (!limit || !place_is_before(p, &f->places[0]))
 			return;
 		f->places[0] = *p;
 		sink(f);
 		return;
 	}
 	f->places[f->count] = *p;
-	for (size_t at = f->count++; at && is_event_before(&f->places[(at - 1) / 2], &f->places[at]); at = (at - 1) / 2)
+	for (size_t at = f->count++; at && place_is_before(&f->places[(at - 1) / 2], &f->places[at]); at = (at - 1) / 2)
 		swap(&f->places[(at - 1) / 2], &f->places[at]);
 }
 
@@ -97,7 +90,7 @@ static int search_group_rows(struct walk *w, unsigned worker, uint32_t lane, con
 
 static int compare_found_events(const void *a, const void *b)
 {
-	return is_event_before(a, b) ? -1 : is_event_before(b, a);
+	return place_is_before(a, b) ? -1 : place_is_before(b, a);
 }
 
 static int put_found(struct event_search *s, struct recording *r, struct buf *out)

@@ -61,7 +61,7 @@ static void put_launch_times(struct json_out *j, const struct summary_item *item
 	double saved = NAN;
 
 	for (size_t i = 0; i < count; i++) {
-		double time = result_number(items[i].k, DURATION), gain = kernel_gain(items[i].k) / 100 * time;
+		double time = result_number(items[i].k, DURATION), gain = result_gain(items[i].k) / 100 * time;
 
 		if (isfinite(gain))
 			saved = isfinite(saved) ? saved + gain : gain;

@@ -25,16 +25,6 @@ void put_size_triple(struct json_out *j, const char *key, const uint32_t values[
 	out_close(j, ']');
 }
 
-double kernel_gain(const struct kernel_result *k)
-{
-	double most = NAN;
-
-	for (size_t i = 0; i < k->rule_count; i++)
-		if (strcmp(k->rules[i].gain_type, "global") == 0)
-			most = fmax(most, k->rules[i].gain);
-	return most;
-}
-
 /* Why a kernel has no counters. */
 static const char *error_of(const struct kernel_result *k)
 {
@@ -84,7 +74,7 @@ static void put_typical(struct kernel_view *kv, const struct kernel_result *k)
 static void put_launch_of_kernel(struct kernel_view *kv, const struct kernel_result *k, const struct kernel_before *before)
 {
 	struct json_out *j = kv->j;
-	double gain = kernel_gain(k);
+	double gain = result_gain(k);
 
 	out_put_integer(j, "place", k - kv->results->items);
 	out_put_integer(j, "id", k->number);
@@ -108,14 +98,6 @@ static void put_launch_of_kernel(struct kernel_view *kv, const struct kernel_res
 	put_warm(j, k);
 	if (before)
 		put_baseline_columns(j, before);
-}
-
-static bool is_first_of_device(const struct kernel_results *results, size_t at)
-{
-	for (size_t i = 0; i < at; i++)
-		if (results->items[i].device == results->items[at].device && results->items[i].process == results->items[at].process)
-			return false;
-	return true;
 }
 
 static void put_device(struct json_out *j, const struct kernel_result *k)
@@ -172,7 +154,7 @@ static void put_kernel_list(struct kernel_view *kv, const struct kernel_before *
 	out_open(kv->j, '[');
 	/* Few devices: the first kernels have them all. */
 	for (size_t i = 0; i < count && i < 256; i++)
-		if (is_first_of_device(results, i))
+		if (results_are_first_of_device(results, i))
 			put_device(kv->j, &results->items[i]);
 	out_close(kv->j, ']');
 	put_ways(kv);

@@ -40,20 +40,13 @@ static double slot_value(unsigned slot)
 	return (double)(UINT64_C(1) << (slot / FINE)) * (1.0 + (double)(slot % FINE) / FINE);
 }
 
-static bool starts_before(const struct place *x, const struct place *y)
-{
-	if (x->start != y->start)
-		return x->start < y->start;
-	return x->lane != y->lane ? x->lane < y->lane : x->index < y->index;
-}
-
 static void take_neighbour(struct alike_part *a, const struct place *self, const struct place *p)
 {
-	if (starts_before(p, self) && (!a->has_before || starts_before(&a->before, p))) {
+	if (place_is_before(p, self) && (!a->has_before || place_is_before(&a->before, p))) {
 		a->before = *p;
 		a->has_before = true;
 	}
-	if (starts_before(self, p) && (!a->has_after || starts_before(p, &a->after))) {
+	if (place_is_before(self, p) && (!a->has_after || place_is_before(p, &a->after))) {
 		a->after = *p;
 		a->has_after = true;
 	}
@@ -68,7 +61,7 @@ static void take_event(struct alike_part *a, const struct place *self, const str
 	a->count++;
 	a->sum += duration;
 	a->longer += duration > (uint64_t)self->end - (uint64_t)self->start;
-	a->earlier += starts_before(p, self);
+	a->earlier += place_is_before(p, self);
 	a->slots[find_duration_slot(duration)]++;
 	take_neighbour(a, self, p);
 }

@@ -15,6 +15,14 @@ struct place {
 	uint32_t name;
 };
 
+/* In the order of their starts. */
+static inline bool place_is_before(const struct place *x, const struct place *y)
+{
+	if (x->start != y->start)
+		return x->start < y->start;
+	return x->lane != y->lane ? x->lane < y->lane : x->index < y->index;
+}
+
 /* The piece that has the row of that index; NULL: none. */
 const struct piece *lane_piece(const struct recording *r, const struct lane *lane, uint64_t index);
 /* Fills in times and name. -ENOENT. */

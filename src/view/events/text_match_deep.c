@@ -4,14 +4,8 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/sort.h"
 #include "view/events/text_match.h"
-
-static int compare_match_ids(const void *a, const void *b)
-{
-	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-
-	return x < y ? -1 : x > y;
-}
 
 static int add_match_id(struct match_ids *ids, int64_t id)
 {
@@ -23,7 +17,7 @@ static int add_match_id(struct match_ids *ids, int64_t id)
 
 static bool has(const struct match_ids *ids, int64_t id)
 {
-	return ids->count && bsearch(&id, ids->ids, ids->count, sizeof(id), compare_match_ids) != NULL;
+	return ids->count && bsearch(&id, ids->ids, ids->count, sizeof(id), compare_int64) != NULL;
 }
 
 static bool text_has(const struct match *m, int64_t string)
@@ -72,9 +66,9 @@ int match_look_deep(struct match *m)
 		if (report_group(m->r->report, TABLE_ARG, i)->present >> COLUMN_ARG_TEXT & 1)
 			r = find_sets_in(m, i);
 	if (m->launches.count)
-		qsort(m->launches.ids, m->launches.count, sizeof(*m->launches.ids), compare_match_ids);
+		qsort(m->launches.ids, m->launches.count, sizeof(*m->launches.ids), compare_int64);
 	if (m->sets.count)
-		qsort(m->sets.ids, m->sets.count, sizeof(*m->sets.ids), compare_match_ids);
+		qsort(m->sets.ids, m->sets.count, sizeof(*m->sets.ids), compare_int64);
 	return r;
 }
 

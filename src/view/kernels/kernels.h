@@ -72,8 +72,6 @@ void kernel_view_find_before(struct kernel_view *kv, const struct kernel_result 
 /* Of each kernel; launches that are alike are compared with the same. The caller frees it; NULL: no memory. */
 struct kernel_before *kernel_view_all_before(struct kernel_view *kv);
 
-/* The greatest gain that a rule expects of the whole kernel, in percent; not a number: none. */
-double kernel_gain(const struct kernel_result *k);
 void put_size_triple(struct json_out *j, const char *key, const uint32_t values[3]);
 
 /* With all digits. */

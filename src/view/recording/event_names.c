@@ -78,16 +78,9 @@ uint32_t name_in(const struct recording *r, const struct piece *p, int64_t value
 	return find_name_id(r, p->table, value);
 }
 
-static int compare_name_ids(const void *a, const void *b)
-{
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 static bool is_communication(const struct recording *r, uint32_t name)
 {
-	return r->communication_count && bsearch(&name, r->communication, r->communication_count, sizeof(name), compare_name_ids) != NULL;
+	return r->communication_count && bsearch(&name, r->communication, r->communication_count, sizeof(name), compare_uint32) != NULL;
 }
 
 /* What was made tells its class by the kind of its name. */
@@ -141,7 +134,7 @@ int name_load_launches(struct recording *r)
 
 		names[i] = sorted[i] = id > 0 && id < (int64_t)NAME_MADE ? (uint32_t)id : of_table(TABLE_GPU_KERNEL, 0);
 	}
-	sort_items(sorted, count, sizeof(*sorted), compare_name_ids);
+	sort_items(sorted, count, sizeof(*sorted), compare_uint32);
 	for (size_t i = 0; i < count; i++)
 		if (sorted[i] != names[count] && says_communication(r, sorted[i])) {
 			names[count] = sorted[i]; /* the last one taken */

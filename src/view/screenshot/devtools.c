@@ -10,22 +10,14 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/system/monotonic.h"
 
 #define SECOND INT64_C(1000000000)
 #define MOST_ANSWER (256u << 20)
 #define PATIENCE_MS 3000 /* for a browser that was told to end */
-
-static int64_t now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (int64_t)t.tv_sec * SECOND + t.tv_nsec;
-}
 
 /* The browser reads commands from descriptor 3 and writes to 4. Its sandbox cannot be had by root, who in a container is not
  * more than a user; what it shows is our own page, which loads nothing from elsewhere. */
@@ -81,7 +73,7 @@ int devtools_open(struct devtools *d, const char *program, int stop_fd, int seco
 	int commands[2] = { -1, -1 }, answers[2] = { -1, -1 }, r = 0;
 
 	*d = (struct devtools){
-		.browser = -1, .to_fd = -1, .from_fd = -1, .stop_fd = stop_fd, .next_id = 1, .deadline = now() + seconds * SECOND
+		.browser = -1, .to_fd = -1, .from_fd = -1, .stop_fd = stop_fd, .next_id = 1, .deadline = monotonic_ns() + seconds * SECOND
 	};
 	TRY(make_profile(d, err));
 	if (pipe2(commands, O_CLOEXEC) < 0 || pipe2(answers, O_CLOEXEC) < 0)
@@ -155,7 +147,7 @@ static int receive(struct devtools *d, size_t *ret_size, struct error *err)
 
 	while (!(end = d->received.len ? memchr(d->received.data, '\0', d->received.len) : NULL)) {
 		struct pollfd p[2] = { { .fd = d->from_fd, .events = POLLIN }, { .fd = d->stop_fd, .events = POLLIN } };
-		int64_t left = (d->deadline - now()) / 1000000;
+		int64_t left = (d->deadline - monotonic_ns()) / 1000000;
 
 		if (left <= 0 || poll(p, 2, (int)left) == 0)
 			return error_set(err, ETIMEDOUT, "The page was not complete in time");

@@ -4,8 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 
+#include "base/system/monotonic.h"
+#include "base/text/ending.h"
 #include "view/internal.h"
 
 #define NS_PER_SECOND 1000000000
@@ -13,20 +14,10 @@
 /* Opening takes no more than this part of the time. */
 #define PAUSE_SHARE 4
 
-static int64_t now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (int64_t)t.tv_sec * NS_PER_SECOND + t.tv_nsec;
-}
-
 /* The path without .part; NULL where it has none. To be freed. */
 static char *finished_path(const char *path)
 {
-	size_t len = strlen(path);
-
-	return len > 5 && strcmp(path + len - 5, ".part") == 0 ? strndup(path, len - 5) : NULL;
+	return text_has_ending(path, ".part") ? strndup(path, strlen(path) - strlen(".part")) : NULL;
 }
 
 static int64_t changed(const char *path)
@@ -76,7 +67,7 @@ static void replace_live_report(struct view *v, size_t number, struct recording 
 void view_renew(struct view *v, size_t number)
 {
 	struct recording *old, *fresh;
-	int64_t began = now(), state;
+	int64_t began = monotonic_ns(), state;
 	struct error err;
 
 	if (pthread_mutex_trylock(&v->renewing) != 0)
@@ -90,7 +81,7 @@ void view_renew(struct view *v, size_t number)
 	    !atomic_load(&old->pending)) {
 		if (open_again(old, &fresh, &err) < 0)
 			fresh = old;
-		fresh->renew_next = now() + (now() - began) * PAUSE_SHARE + LEAST_PAUSE;
+		fresh->renew_next = monotonic_ns() + (monotonic_ns() - began) * PAUSE_SHARE + LEAST_PAUSE;
 		if (fresh != old && old->make)
 			old->make(fresh);
 		if (fresh != old)

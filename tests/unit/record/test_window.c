@@ -11,6 +11,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
+#include "base/system/monotonic.h"
 #include "fmt/cuda_wire.h"
 #include "record/control/messages.h"
 #include "record/profile_options.h"
@@ -165,7 +166,7 @@ static void time_of_a_program_told_of_late(void **state)
 	assert_int_equal(b->recorder.stop_at, 0);
 	tell_started(b);
 	assert_int_equal(b->recorder.start_at, 0);
-	assert_in_range(b->recorder.stop_at, recorder_now() + 4000000000, recorder_now() + 5000000000);
+	assert_in_range(b->recorder.stop_at, monotonic_ns() + 4000000000, monotonic_ns() + 5000000000);
 	assert_int_equal(b->recorder.windows, 1);
 	end(b);
 }
@@ -178,7 +179,7 @@ static void time_that_is_to_come(void **state)
 	b->recorder.window_begun = 0; /* with --delay nobody called window_begin() */
 	b->options.delay_ns = 5000000000;
 	tell_started(b);
-	assert_in_range(b->recorder.start_at, recorder_now() + 4000000000, recorder_now() + 5000000000);
+	assert_in_range(b->recorder.start_at, monotonic_ns() + 4000000000, monotonic_ns() + 5000000000);
 	end(b);
 }
 

@@ -34,8 +34,10 @@ static int copy_to(int target, const char *from)
 static int copy_bytes(const char *from, const struct output_place *to)
 {
 	mode_t before = umask(0077); /* reports are their owner's; a confined process may not change that later */
-	int target = output_place_create(to), r = target < 0 ? target : copy_to(target, from);
+	int target = output_place_create(to), r = target;
 
+	if (target >= 0)
+		r = copy_to(target, from);
 	umask(before);
 	if (target >= 0 && close(target) != 0 && r == 0)
 		r = -errno;

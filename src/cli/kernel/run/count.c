@@ -7,6 +7,7 @@
 
 #include "base/buf.h"
 #include "base/cleanup.h"
+#include "base/text/ending.h"
 #include "cli/kernel/filter.h"
 #include "cli/kernel/run/clocks.h"
 #include "cli/kernel/options.h"
@@ -248,13 +249,6 @@ static const char *report_ending(const struct counting *c)
 	return c->cli->role == CLI_NCU ? ".ncu-rep" : ".sonde";
 }
 
-static bool has_metric_ending(const char *name, const char *ending)
-{
-	size_t len = strlen(name), more = strlen(ending);
-
-	return len > more && strcmp(name + len - more, ending) == 0;
-}
-
 /* All names, before anything runs. */
 static int name_outputs(struct counting *c, struct error *err)
 {
@@ -270,7 +264,7 @@ static int name_outputs(struct counting *c, struct error *err)
 			c->folder[0] = '\0';
 		return r;
 	}
-	if (!c->fields->csv || !has_metric_ending(name, ".csv"))
+	if (!c->fields->csv || !text_has_ending(name, ".csv"))
 		return kernel_output_path(name, report_ending(c), overwrite, c->report, sizeof(c->report), err);
 	TRY(kernel_output_path(name, ".csv", overwrite, c->csv, sizeof(c->csv), err));
 	/* The report lies beside it. */
