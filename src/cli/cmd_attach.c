@@ -8,7 +8,7 @@
 #include "base/macros.h"
 #include "base/text/path.h"
 #include "cli/command.h"
-#include "cli/profile/after.h"
+#include "cli/profile/after_recording.h"
 #include "cli/profile/flight.h"
 #include "cli/profile/hooks.h"
 #include "cli/profile/setup.h"
@@ -22,17 +22,17 @@ struct watcher {
 	struct cli *cli;
 	struct profile_hooks hooks;
 	const struct profile_options *options;
-	bool told;
+	bool reported;
 };
 
 static void on_window(void *listener, const char *path)
 {
 	struct watcher *w = listener;
 
-	if (!w->told && !w->options->duration_ns && isatty(STDERR_FILENO))
+	if (!w->reported && !w->options->duration_ns && isatty(STDERR_FILENO))
 		fprintf(w->cli->err, "Recording process %d (%s). Ctrl-C ends the recording, not the process.\n",
 			(int)w->options->attach_pid, path_name(w->options->program));
-	w->told = true;
+	w->reported = true;
 	fflush(w->cli->err);
 	if (w->hooks.fields->after_start)
 		profile_hooks_started(&w->hooks, path);

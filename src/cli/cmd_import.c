@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/text/path.h"
-#include "cli/reports/import_apart.h"
+#include "cli/reports/import_process.h"
 
 struct import_fields {
 	const char *output;
@@ -64,7 +64,7 @@ static int write_report(struct cli *cli, const char *file, enum foreign_kind kin
 	absolute = realpath(path, NULL);
 	fprintf(cli->err, "Generated:\n    %s\n", absolute ? absolute : path);
 	free(absolute);
-	return import_tell(cli, &import_command, file, &result);
+	return import_report(cli, &import_command, file, &result);
 }
 
 static int import_file(struct cli *cli, const char *file, const struct import_fields *fields)

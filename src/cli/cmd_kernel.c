@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/system/output_place.h"
+#include "base/system/output_path.h"
 #include "cli/kernel/options.h"
 #include "cli/kernel/output.h"
 #include "kernel/pages/page.h"
@@ -120,14 +120,14 @@ int kernel_view(struct cli *cli, const char *path)
 	return view_command.run(cli, 1, words);
 }
 
-FILE *kernel_told(const struct cli *cli)
+FILE *kernel_reported(const struct cli *cli)
 {
-	return cli->told ? cli->told : cli->err;
+	return cli->reported ? cli->reported : cli->err;
 }
 
 void kernel_warn(struct cli *cli, const char *format, ...)
 {
-	FILE *to = kernel_told(cli);
+	FILE *to = kernel_reported(cli);
 	va_list args;
 
 	if (cli->role == CLI_NCU)
@@ -141,7 +141,7 @@ void kernel_warn(struct cli *cli, const char *format, ...)
 }
 
 /* Options that are understood and have nothing to act on, once each. */
-static void tell_of_unused(struct cli *cli, const struct options_parsed *parsed)
+static void report_unused(struct cli *cli, const struct options_parsed *parsed)
 {
 	for (size_t i = 0; i < parsed->use_count; i++) {
 		const struct option_use *use = &parsed->uses[i];
@@ -166,18 +166,18 @@ static bool open_streams(struct cli *cli, const struct kernel_fields *fields, FI
 	struct error err;
 
 	*ret = NULL;
-	cli->told = cli->role == CLI_NCU && !fields->csv && !fields->json ? cli->out : cli->err;
+	cli->reported = cli->role == CLI_NCU && !fields->csv && !fields->json ? cli->out : cli->err;
 	if (name && strcmp(name, "stderr") == 0) {
-		cli->out = cli->told = cli->err;
+		cli->out = cli->reported = cli->err;
 	} else if (name && strcmp(name, "stdout") == 0) {
-		cli->told = cli->out;
+		cli->reported = cli->out;
 	} else if (name) {
 		*ret = kernel_output_path(name, "", true, path, sizeof(path), &err) < 0 ? NULL : output_log_open(path, &err);
 		if (!*ret) {
 			command_fail(cli, &kernel_command, "--log-file: %s", err.text);
 			return false;
 		}
-		cli->out = cli->told = *ret;
+		cli->out = cli->reported = *ret;
 	}
 	return true;
 }
@@ -235,7 +235,7 @@ static int run_kernel(struct cli *cli, int argc, char **argv)
 	status = 1;
 	if (open_streams(&now, &fields, &log)) {
 		if (!fields.quiet)
-			tell_of_unused(&now, &parsed);
+			report_unused(&now, &parsed);
 		status = answer_kernel_command(&now, &fields, &parsed);
 		if (log && fclose(log) != 0)
 			status = command_fail(cli, &kernel_command, "The log file '%s' cannot be written: %s", fields.log_file,

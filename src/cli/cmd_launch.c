@@ -79,15 +79,15 @@ static int take_waiting(const struct profile_fields *fields, struct steer_reply 
 	return r;
 }
 
-static void report_ready(void *listener, const struct record_result *result, bool told, const struct error *why)
+static void report_ready(void *listener, const struct record_result *result, bool reported, const struct error *why)
 {
 	struct profile_hooks *hooks = listener;
 
-	if (!told)
+	if (!reported)
 		fputs(result->notes, hooks->cli->err);
-	if (!told && result->finished)
+	if (!reported && result->finished)
 		session_report_after(hooks->cli, result);
-	else if (!told)
+	else if (!reported)
 		command_fail(hooks->cli, &launch_command, "%s", why->text);
 	if (result->finished)
 		profile_hooks_report(hooks, result->path);

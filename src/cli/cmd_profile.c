@@ -8,7 +8,7 @@
 #include "cli/arguments/command_file.h"
 #include "cli/help/help.h"
 #include "cli/profile/hotkey.h"
-#include "cli/profile/after.h"
+#include "cli/profile/after_recording.h"
 #include "cli/profile/flight.h"
 #include "cli/profile/hooks.h"
 #include "cli/profile/setup.h"

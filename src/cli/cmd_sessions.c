@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "cli/command.h"
-#include "cli/profile/after.h"
+#include "cli/profile/after_recording.h"
 #include "cli/profile/setup.h"
 #include "cli/profile/session_commands.h"
 

@@ -5,7 +5,7 @@
 
 #include "cli/reports/confine_reader.h"
 #include "cli/reports/open_report.h"
-#include "cli/sql/apart.h"
+#include "cli/sql/confined_sql.h"
 
 struct sql_fields {
 	const char *format;
@@ -27,7 +27,7 @@ extern const struct command sql_command;
 
 /* What this process has to do. */
 struct asking {
-	struct sql_shell shell; /* the first: calls of sql/apart.h have it */
+	struct sql_shell shell; /* the first: calls of sql/confined_sql.h have it */
 	const struct options_parsed *parsed;
 	const char *path; /* of the report */
 };

@@ -8,7 +8,7 @@
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/macros.h"
-#include "cli/profile/after.h"
+#include "cli/profile/after_recording.h"
 #include "cli/profile/setup.h"
 #include "cli/profile/window.h"
 #include "cli/profile/session_commands.h"

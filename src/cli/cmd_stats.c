@@ -9,7 +9,7 @@
 #include "cli/reports/confine_reader.h"
 #include "cli/links/nsys_sqlite.h"
 #include "cli/reports/open_report.h"
-#include "cli/reports/stats_apart.h"
+#include "cli/reports/stats_confined.h"
 #include "stats/stats.h"
 
 struct stats_fields {

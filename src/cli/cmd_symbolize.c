@@ -40,23 +40,23 @@ static const struct option_table symbolize_options = OPTION_TABLE(symbolize_spec
 
 extern const struct command symbolize_command;
 
-struct teller {
+struct reporter {
 	struct cli *cli;
-	unsigned told;
+	unsigned reported;
 	unsigned files; /* with frames that have no name */
 };
 
 static void print_symbolize_note(void *context, const char *text)
 {
-	struct teller *t = context;
+	struct reporter *t = context;
 
-	if (t->told++ < TOLD_LIMIT)
+	if (t->reported++ < TOLD_LIMIT)
 		fprintf(t->cli->err, "sonde symbolize: %s\n", text);
 }
 
 static void left(void *context, const char *path, const char *build_id, size_t frames)
 {
-	struct teller *t = context;
+	struct reporter *t = context;
 
 	if (t->files++ >= TOLD_LIMIT)
 		return;
@@ -81,13 +81,13 @@ static const char *output_name(const char *given, char *room, size_t size)
 
 static int symbolize(struct cli *cli, const char *report, const struct symbolize_fields *fields)
 {
-	struct teller teller = { cli, 0, 0 };
+	struct reporter reporter = { cli, 0, 0 };
 	char room[PATH_MAX];
 	const char *output = output_name(fields->output, room, sizeof(room));
 	char *in_place = realpath(report, NULL), *same = output ? realpath(output, NULL) : NULL;
 	bool itself = !output || (in_place && same && strcmp(in_place, same) == 0);
 	struct symbolize_request request = {
-		.all = fields->force, .folders = fields->debug_symbols, .tell = print_symbolize_note, .left = left, .context = &teller
+		.all = fields->force, .folders = fields->debug_symbols, .trouble = print_symbolize_note, .left = left, .context = &reporter
 	};
 	struct symbolize_result result;
 	struct error err = { "" };
@@ -104,8 +104,8 @@ static int symbolize(struct cli *cli, const char *report, const struct symbolize
 	else
 		fprintf(cli->err, "%" PRIu64 " of %" PRIu64 " frames %s.\n", result.named, result.looked_at,
 			fields->force ? "have a name now" : "without a name got one");
-	if (teller.files > TOLD_LIMIT)
-		fprintf(cli->err, "(%u more files have frames without a name.)\n", teller.files - TOLD_LIMIT);
+	if (reporter.files > TOLD_LIMIT)
+		fprintf(cli->err, "(%u more files have frames without a name.)\n", reporter.files - TOLD_LIMIT);
 	if (r == 0 && (result.named || !itself))
 		fprintf(cli->err, "Generated:\n    %s\n", request.output);
 	free(in_place);

@@ -18,7 +18,7 @@ struct cli {
 	const char *root;          /* put before /proc, /sys, /dev ...: "" but for tests */
 	char *const *command_line; /* all of it, as typed */
 	enum cli_role role;
-	FILE *told;       /* gets lines on how far a run is; NULL: `err` does */
+	FILE *reported;   /* gets lines on how far a run is; NULL: `err` does */
 	bool may_confine; /* nothing comes after the command in this process: it may give up what it does not need */
 };
 

@@ -146,8 +146,8 @@ void foreign_advice(const char *path, enum foreign_kind kind, char *ret, size_t 
 	}
 }
 
-static void tell_trouble(struct foreign_result *ret, const struct source *source, const struct kineto_result *kineto,
-			 const struct ncu_result *ncu)
+static void report_trouble(struct foreign_result *ret, const struct source *source, const struct kineto_result *kineto,
+			   const struct ncu_result *ncu)
 {
 	size_t len = 0;
 
@@ -197,7 +197,7 @@ static int import_text(const char *path, enum foreign_kind kind, struct report_w
 	if (r == -ENODATA)
 		say_no_events(path, &kineto, err);
 	if (r >= 0)
-		tell_trouble(ret, &source, &kineto, &ncu);
+		report_trouble(ret, &source, &kineto, &ncu);
 	source_close(&source);
 	return r;
 }

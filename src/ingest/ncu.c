@@ -47,7 +47,7 @@ struct ncu {
 	char point;               /* of numbers: '.', or ',' where the locale has it so */
 	int is_looking;           /* for the point; nothing is written */
 	int has_point, has_comma; /* numbers were met that have it so */
-	struct ncu_result *told;
+	struct ncu_result *reported;
 };
 
 static size_t byte_order_mark(const char *text, size_t len)
@@ -252,7 +252,7 @@ static void begin_result(struct ncu *n)
 	sink_row(&n->sink, TABLE_KERNEL_RESULT, v, present);
 	put_ncu_ranges(n, cell(n, NCU_PUSHED), KERNEL_METRIC_PUSHED);
 	put_ncu_ranges(n, cell(n, NCU_STARTED), KERNEL_METRIC_STARTED);
-	n->told->kernels++;
+	n->reported->kernels++;
 }
 
 static void put_ncu_value(struct ncu *n, int64_t *v, uint32_t *present, const char *text, size_t len)
@@ -532,14 +532,14 @@ static void finish_ncu_report(struct ncu *n)
 	sink_meta(&n->sink, "sonde_version", SONDE_VERSION);
 	sink_meta(&n->sink, "imported", "ncu-csv");
 	if (n->csv.trouble) {
-		n->told->trouble = n->csv.trouble;
+		n->reported->trouble = n->csv.trouble;
 	} else if (!n->width) {
-		n->told->trouble = "no line heads a table of ncu ('ncu --csv --page raw' writes one)";
+		n->reported->trouble = "no line heads a table of ncu ('ncu --csv --page raw' writes one)";
 	}
-	n->told->line = n->csv.line;
-	if (n->told->trouble)
-		sink_diagnose(&n->sink, 3, "Line %zu: %s. What comes before is in this report, the rest is not.", n->told->line,
-			      n->told->trouble);
+	n->reported->line = n->csv.line;
+	if (n->reported->trouble)
+		sink_diagnose(&n->sink, 3, "Line %zu: %s. What comes before is in this report, the rest is not.", n->reported->line,
+			      n->reported->trouble);
 	if (n->odd)
 		sink_diagnose(&n->sink, 2, "%llu lines between the rows are no rows of the table and are left out.",
 			      (unsigned long long)n->odd);
@@ -559,7 +559,7 @@ static void find_point(struct ncu *n, const char *text, size_t len)
 
 int ncu_import(const char *text, size_t len, struct report_writer *writer, struct ncu_result *ret, struct error *err)
 {
-	struct ncu n = { .told = ret, .pid = -1, .number = -1 };
+	struct ncu n = { .reported = ret, .pid = -1, .number = -1 };
 	size_t mark = byte_order_mark(text, len);
 	int r;
 

@@ -57,7 +57,7 @@ static void fill_module(const struct nvtx_callbacks *callbacks, int module)
 			__atomic_store_n(table[calls[i].index], function_for(&calls[i]), __ATOMIC_RELEASE);
 }
 
-static void tell_version(nvtx_get_export get_export)
+static void report_version(nvtx_get_export get_export)
 {
 	const struct nvtx_version *version = get_export(NVTX_EXPORT_VERSION);
 
@@ -74,7 +74,7 @@ static int initialize(nvtx_get_export get_export)
 	callbacks = get_export(NVTX_EXPORT_CALLBACKS);
 	if (!callbacks || callbacks->struct_size < sizeof(*callbacks) || !callbacks->get_table)
 		return 0;
-	tell_version(get_export);
+	report_version(get_export);
 	for (int module = NVTX_MODULE_CORE; module < NVTX_MODULE_COUNT; module++)
 		fill_module(callbacks, module);
 	if (nvtx_open_is_kept())

@@ -40,7 +40,7 @@ int osrt_revive(void)
 static void attached(void)
 {
 	if (agent_pages.session.modules & (RING_GATE_OSRT | RING_GATE_SAMPLE))
-		agent_tell_objects(agent_now());
+		agent_report_objects(agent_now());
 }
 
 const struct agent_part agent_part_osrt = { wrappers, COUNT_OF(wrappers), attached };

@@ -96,7 +96,7 @@ static int unknown_metric(struct cli *cli, const struct catalog *c, const char *
 }
 
 /* Those of --metrics only. */
-static int print_chosen(struct cli *cli, const struct catalog *c, const struct kernel_fields *fields)
+static int print_selected(struct cli *cli, const struct catalog *c, const struct kernel_fields *fields)
 {
 	const struct metric_base *base;
 	const char *text = NULL;
@@ -116,7 +116,7 @@ static int print_chip(struct cli *cli, const struct catalog *c, const struct ker
 {
 	print_head(cli->out, c, fields->csv, fields->query_mode == QUERY_BASE);
 	if (fields->metrics.count)
-		return print_chosen(cli, c, fields);
+		return print_selected(cli, c, fields);
 	for (size_t i = 0; i < c->count; i++)
 		print_base(cli->out, c, &c->bases[i], fields);
 	return 0;

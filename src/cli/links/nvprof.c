@@ -7,13 +7,13 @@
 
 #include "base/cleanup.h"
 #include "base/macros.h"
-#include "base/system/output_place.h"
+#include "base/system/output_path.h"
 #include "cli/command.h"
 #include "cli/links/nsys_link.h"
 #include "cli/links/nvprof_table.h"
 #include "cli/reports/open_report.h"
 #include "cli/arguments/output_name.h"
-#include "cli/profile/after.h"
+#include "cli/profile/after_recording.h"
 #include "cli/arguments/string_list.h"
 
 extern const struct command nvprof_command;
@@ -109,7 +109,7 @@ static FILE *log_stream(const struct cli *cli, const char *log_file)
 static int log_path(struct cli *cli, const char *log_file, char *ret, size_t size)
 {
 	struct error err = { "" };
-	struct output_place place;
+	struct output_path place;
 	char *folder, *slash;
 	int writable;
 
@@ -117,9 +117,9 @@ static int log_path(struct cli *cli, const char *log_file, char *ret, size_t siz
 		return command_fail(cli, &nvprof_command, "--log-file: %s", err.text);
 	if (is_report_file(ret))
 		return command_fail(cli, &nvprof_command, "--log-file: '%s' is a report; name another file.", ret);
-	if (output_place_find(&place, ret, &err) < 0)
+	if (output_path_find(&place, ret, &err) < 0)
 		return command_fail(cli, &nvprof_command, "--log-file: %s.", err.text);
-	output_place_release(&place);
+	output_path_release(&place);
 	folder = strdup(ret);
 	slash = folder ? strrchr(folder, '/') : NULL;
 	if (slash)

@@ -3,7 +3,7 @@
 
 #include "base/buf.h"
 #include "base/cleanup.h"
-#include "cli/profile/after.h"
+#include "cli/profile/after_recording.h"
 #include "cli/profile/cuda.h"
 #include "cli/profile/setup.h"
 #include "cli/profile/window.h"

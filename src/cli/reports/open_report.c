@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "cli/reports/import_apart.h"
+#include "cli/reports/import_process.h"
 #include "report/format/file_format.h"
 #include "report/reader.h"
 
@@ -87,8 +87,8 @@ static int keep_open(const char *folder, struct opened_report *ret, struct error
 	return 0;
 }
 
-static int import_foreign(struct cli *cli, const char *name, enum foreign_kind kind, struct opened_report *ret, struct foreign_result *told,
-			  struct error *err)
+static int import_foreign(struct cli *cli, const char *name, enum foreign_kind kind, struct opened_report *ret,
+			  struct foreign_result *reported, struct error *err)
 {
 	struct import_signals signals;
 	char folder[PATH_MAX], path[PATH_MAX];
@@ -97,7 +97,7 @@ static int import_foreign(struct cli *cli, const char *name, enum foreign_kind k
 	import_block(&signals);
 	if (make_folder(folder)) {
 		report_name(folder, path);
-		r = import_apart(cli, name, kind, path, false, &signals, told, err);
+		r = import_apart(cli, name, kind, path, false, &signals, reported, err);
 		if (r >= 0)
 			r = keep_open(folder, ret, err);
 		remove_folder(folder);
@@ -111,7 +111,7 @@ static int import_foreign(struct cli *cli, const char *name, enum foreign_kind k
 bool open_report(struct cli *cli, const struct command *command, const char *name, struct opened_report *ret, int *ret_status)
 {
 	char advice[PATH_MAX];
-	struct foreign_result told;
+	struct foreign_result reported;
 	enum foreign_kind kind;
 	struct error err;
 
@@ -125,11 +125,11 @@ bool open_report(struct cli *cli, const struct command *command, const char *nam
 		return false;
 	}
 	snprintf(advice, sizeof(advice), "%s", ret->path);
-	if (import_foreign(cli, advice, kind, ret, &told, &err) < 0) {
+	if (import_foreign(cli, advice, kind, ret, &reported, &err) < 0) {
 		*ret_status = command_fail(cli, command, "%s", err.text);
 		return false;
 	}
-	ret->is_partial = import_tell(cli, command, advice, &told);
+	ret->is_partial = import_report(cli, command, advice, &reported);
 	return true;
 }
 

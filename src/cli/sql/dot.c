@@ -5,7 +5,7 @@
 
 #include "base/macros.h"
 #include "base/text/nearest.h"
-#include "base/system/output_place.h"
+#include "base/system/output_path.h"
 #include "cli/sql/shell.h"
 
 /* A word and what follows it. */

@@ -9,7 +9,7 @@
 #include <unistd.h>
 #include <wchar.h>
 
-#include "base/system/output_place.h"
+#include "base/system/output_path.h"
 #include "cli/sql/shell.h"
 
 #define HISTORY_LINES 1000

@@ -282,7 +282,7 @@ static void name_domain(struct nsys_rows *rows, int64_t time, const struct nsys_
 
 	if (!uid)
 		return;
-	rows->n->domains[uid - 1].is_told = 1;
+	rows->n->domains[uid - 1].is_reported = 1;
 	write_nsys_domain(rows->n, uid, find_nsys_nvtx_text(rows, &registered), kind, time, nsys_thread_uid(rows->n, t));
 }
 
@@ -384,6 +384,6 @@ void nsys_read_nvtx(struct nsys *n)
 void nsys_nvtx_finish(struct nsys *n)
 {
 	for (uint32_t i = 0; i < n->domain_keys.count && !n->sink.result; i++)
-		if (!n->domains[i].is_told)
+		if (!n->domains[i].is_reported)
 			write_nsys_domain(n, i + 1, 0, 0, 0, 0);
 }

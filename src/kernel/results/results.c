@@ -10,7 +10,7 @@
 #include "base/cleanup.h"
 #include "base/idmap.h"
 #include "base/keymap.h"
-#include "kernel/results/launch_places.h"
+#include "kernel/results/launch_origins.h"
 #include "kernel/results/report_rows.h"
 #include "symbol/demangle.h"
 

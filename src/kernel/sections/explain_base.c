@@ -16,17 +16,17 @@ struct tokens {
 static void split_base_tokens(const char *text, size_t len, struct tokens *ret)
 {
 	const char *end = text + len;
-	size_t piece;
+	size_t part;
 
 	ret->count = 0;
 	while (text < end && ret->count < MAX_TOKENS) {
-		for (piece = 0; text + piece < end && text[piece] != '_'; piece++)
+		for (part = 0; text + part < end && text[part] != '_'; part++)
 			;
-		if (piece) {
+		if (part) {
 			ret->at[ret->count] = text;
-			ret->len[ret->count++] = piece;
+			ret->len[ret->count++] = part;
 		}
-		text += piece + 1;
+		text += part + 1;
 	}
 }
 

@@ -155,7 +155,7 @@ static int name_kernel(struct cursor *c, int64_t name, uint32_t *ret)
 	int64_t key[REQUEST_MAX_KEYS] = { name };
 	size_t found = 0;
 
-	TRY(c->fold ? fold_id_again(c->q, c->fold, &key[0]) : canon_id(c->q, &key[0]));
+	TRY(c->fold ? fold_id_again(c->q, c->fold, &key[0]) : first_text_id(c->q, &key[0]));
 	TRY(group_table_find(&c->names, key, 0, &found));
 	*ret = (uint32_t)found;
 	return 0;

@@ -101,7 +101,7 @@ static int find_family(struct search *s, const int64_t *track, int64_t name, uin
 
 	TRY(s->memo ? 0 : -ENOMEM);
 	TRY(fold_id_again(s->q, s->memo, &key[0]));
-	TRY(canon_id(s->q, &key[1]));
+	TRY(first_text_id(s->q, &key[1]));
 	if (s->families.count < FAMILIES_MAX)
 		TRY(group_table_find(&s->families, key, 0, &found));
 	*ret = (uint32_t)found;

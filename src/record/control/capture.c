@@ -20,7 +20,7 @@ static void start_counting(struct recorder *r)
 	struct session *s = &r->drain.session;
 
 	s->events = s->dropped = s->gpu_lost = s->unwritten = 0;
-	memset(s->untold, 0, sizeof(s->untold));
+	memset(s->unreported, 0, sizeof(s->unreported));
 	s->full = 0;
 	r->drain.full = 0;
 	r->steering->windows_before = r->windows;

@@ -250,7 +250,7 @@ void meta_end(struct recorder *r)
 	if (r->steering)
 		write_fact(s, "output", r->path);
 	session_fact(s, "windows", windows_so_far(r));
-	window_tell_spans(r);
+	window_report_spans(r);
 	session_fact(s, "tsc_hz", tick_rate(s));
 	session_fact(s, "cost_pair_ps", s->cost_pair_ps);
 	session_fact(s, "cost_clock_ps", s->cost_clock_ps);

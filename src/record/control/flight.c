@@ -373,9 +373,9 @@ void flight_step(struct recorder *r, int64_t now)
 	if (f && f->due && now >= f->due)
 		write_flight_report(r);
 	/* Where others of its tree go on, the end of the recording may be far away. */
-	if (!f || f->crash_told || !has_crashed(r) || !r->target_gone || watch_find(r, r->target_pid) || !r->watches)
+	if (!f || f->crash_reported || !has_crashed(r) || !r->target_gone || watch_find(r, r->target_pid) || !r->watches)
 		return;
-	f->crash_told = 1;
+	f->crash_reported = 1;
 	say_crash(r, reason, sizeof(reason));
 	flight_trigger(r, TRIGGER_CRASH, reason, NULL);
 }
@@ -397,7 +397,7 @@ int flight_finish(struct recorder *r, struct control_message *ret)
 {
 	struct flight *f = r->flight;
 	struct session *s = &r->drain.session;
-	int crashed = has_crashed(r) && !f->crash_told, result;
+	int crashed = has_crashed(r) && !f->crash_reported, result;
 	int64_t begins = 0;
 
 	/* What the last round saw. */

@@ -52,13 +52,13 @@ void notices_attached(struct recorder *r, uint32_t pid)
 }
 
 /* Each program once: a loop that runs a static tool ten thousand times is one fact. */
-static int already_told(struct recorder *r, const char *path, const char *reason)
+static int already_reported(struct recorder *r, const char *path, const char *reason)
 {
 	uint64_t hash = hash_text(hash_text(HASH_START, path), reason);
 
-	if (r->told.count >= MAX_TOLD || idmap_get(&r->told, hash) != IDMAP_NONE)
+	if (r->reported.count >= MAX_TOLD || idmap_get(&r->reported, hash) != IDMAP_NONE)
 		return 1;
-	idmap_put(&r->told, hash, 1);
+	idmap_put(&r->reported, hash, 1);
 	return 0;
 }
 
@@ -66,7 +66,7 @@ static void diagnose_untraced(struct recorder *r, const struct notice *n, const 
 {
 	struct mail *mail;
 
-	if (already_told(r, path, reason))
+	if (already_reported(r, path, reason))
 		return;
 	mail = drain_mail(MAIL_UNTRACED);
 	if (!mail)
@@ -131,5 +131,5 @@ void notices_release(struct recorder *r)
 {
 	while (r->notices)
 		remove_at(r, &r->notices);
-	idmap_release(&r->told);
+	idmap_release(&r->reported);
 }

@@ -519,7 +519,7 @@ static int timeout_ms(const struct recorder *r)
 }
 
 /* Not waited for: a command line that is stopped must not stop the recording. */
-static void tell_of_window(struct recorder *r, uint32_t number)
+static void report_window(struct recorder *r, uint32_t number)
 {
 	struct control_message *message = calloc(1, sizeof(*message));
 
@@ -533,12 +533,12 @@ static void tell_of_window(struct recorder *r, uint32_t number)
 }
 
 /* Several may have opened since, or before it was known that the program runs. */
-static void tell_of_windows(struct recorder *r)
+static void report_windows(struct recorder *r)
 {
 	if (!r->options->window_opened || !r->started || r->command_line_gone)
 		return;
-	while (r->windows_told != r->windows)
-		tell_of_window(r, ++r->windows_told);
+	while (r->windows_reported != r->windows)
+		report_window(r, ++r->windows_reported);
 }
 
 static void serve_recorder_events(struct recorder *r)
@@ -553,7 +553,7 @@ static void serve_recorder_events(struct recorder *r)
 		agents_timeout(r);
 		look_at_unwatched(r);
 		decide(r);
-		tell_of_windows(r);
+		report_windows(r);
 	}
 }
 

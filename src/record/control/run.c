@@ -306,7 +306,7 @@ static void on_control(struct run *run, struct error *err)
 	}
 	if (came && run->message.kind == CONTROL_REPORT) {
 		if (run->options->report_ready)
-			run->options->report_ready(run->options->report_listener, &run->message.result, run->message.told != 0,
+			run->options->report_ready(run->options->report_listener, &run->message.result, run->message.reported != 0,
 						   &run->message.error);
 		return;
 	}

@@ -87,7 +87,7 @@ void steering_accept(struct recorder *r)
 }
 
 /* As others see it: a capture may wait for its time, or for the program. */
-static enum steer_state told_state(const struct recorder *r)
+static enum steer_state reported_state(const struct recorder *r)
 {
 	if (r->steering->state != STEER_CAPTURING || atomic_load(&r->page->gate))
 		return r->steering->state;
@@ -101,7 +101,7 @@ static struct steer_reply *new_reply(struct recorder *r)
 
 	memset(reply, 0, sizeof(*reply));
 	reply->magic = STEER_MAGIC;
-	reply->state = told_state(r);
+	reply->state = reported_state(r);
 	reply->id = st->id;
 	reply->target = r->target_pid;
 	reply->captures = st->captures;
@@ -278,12 +278,12 @@ void steering_give_result(struct recorder *r, const struct control_message *mess
 }
 
 /* Not waited for: a command line that is stopped must not stop the session. */
-static void tell_command_line(struct recorder *r, struct control_message *message, int told)
+static void report_command_line(struct recorder *r, struct control_message *message, int reported)
 {
 	if (r->command_line_gone)
 		return;
 	message->kind = CONTROL_REPORT;
-	message->told = (uint32_t)told;
+	message->reported = (uint32_t)reported;
 	send(r->control.fd, message, sizeof(*message), MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
@@ -291,9 +291,9 @@ void steering_stay(struct recorder *r)
 {
 	struct control_message message = { .kind = CONTROL_STAYS };
 
-	if (!r->steering || r->steering->stay_told || r->command_line_gone)
+	if (!r->steering || r->steering->stay_reported || r->command_line_gone)
 		return;
-	r->steering->stay_told = 1;
+	r->steering->stay_reported = 1;
 	send(r->control.fd, &message, sizeof(message), MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
@@ -313,11 +313,11 @@ void steering_copy_done(struct recorder *r)
 		;
 	st->state = STEER_IDLE;
 	if (message) {
-		int told = st->waiting != NULL;
+		int reported = st->waiting != NULL;
 
-		if (told)
+		if (reported)
 			steering_give_result(r, message);
-		tell_command_line(r, message, told);
+		report_command_line(r, message, reported);
 	}
 	free(message);
 	if (st->shut_down)

@@ -161,7 +161,7 @@ static uint32_t cut_frame(struct session *s, struct stacks *all)
 
 static struct stack_frame find_frame(struct session *s, struct stacks *all, struct space *space, uint64_t pc)
 {
-	struct place place;
+	struct code_address place;
 
 	if (!space) {
 		if (!all->kernel_module)

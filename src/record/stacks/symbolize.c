@@ -126,7 +126,7 @@ static void report_symbol_trouble(void *context, const char *text)
 {
 	const struct symbolizing *s = context;
 
-	s->request->tell(s->request->context, text);
+	s->request->trouble(s->request->context, text);
 }
 
 static void left(void *context, uint32_t module, size_t frames)

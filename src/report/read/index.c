@@ -60,7 +60,7 @@ int index_group(struct report *r, uint32_t block, const struct entry *e, uint32_
 		.present = (uint32_t)(e->present & ((1ull << schema->column_count) - 1)),
 		.segment = e->segment,
 	};
-	t->places[t->count++] = (struct place){ block, e->inside, e->bytes, e->items, skip };
+	t->places[t->count++] = (struct set_address){ block, e->inside, e->bytes, e->items, skip };
 	t->rows += e->items - skip;
 	return 0;
 }

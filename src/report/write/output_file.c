@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "base/system/output_place.h"
+#include "base/system/output_path.h"
 #include "report/write/internal.h"
 
 #define CREATE_FLAGS (O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC)
@@ -253,7 +253,7 @@ static int check_target(struct report_writer *w, struct error *err)
 	struct stat st;
 
 	if (w->folder < 0)
-		w->folder = output_place_folder(w->path, err);
+		w->folder = output_path_folder(w->path, err);
 	if (w->folder < 0)
 		return w->folder;
 	if (fstatat(w->folder, find_output_name(w->path), &st, AT_SYMLINK_NOFOLLOW) < 0)

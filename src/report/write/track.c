@@ -199,7 +199,7 @@ void track_mark_journaled(struct report_track *t)
 		t->columns[c].journaled = t->columns[c].count;
 }
 
-void track_view(const struct report_track *t, int all, struct set_rows *ret)
+void track_view(const struct report_track *t, int all, struct row_set *ret)
 {
 	uint32_t from = all ? 0 : t->journaled;
 

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "view/recording/event_names.h"
+#include "view/report/event_names.h"
 #include "view/tiles/tile.h"
 
 enum { FLAG_OPEN = 1 << 8, FLAG_ERROR = 1 << 9 };
@@ -40,22 +40,22 @@ static void put_f64(void *to, size_t i, int64_t value)
 	memcpy((char *)to + i * 8, &real, 8);
 }
 
-int tile_write_head(struct buf *out, uint32_t row, uint32_t lanes, int64_t index)
+int tile_write_head(struct buf *out, uint32_t row, uint32_t tracks, int64_t index)
 {
 	double where = (double)index;
 
 	TRY(buf_append(out, &row, 4));
-	TRY(buf_append(out, &lanes, 4));
+	TRY(buf_append(out, &tracks, 4));
 	return buf_append(out, &where, 8);
 }
 
-static uint32_t make_event_flags(const struct tile *t, struct recording *r, const struct listed *e)
+static uint32_t make_event_flags(const struct tile *t, struct view_report *r, const struct listed *e)
 {
 	return (uint32_t)name_class(r, t->table, e->name) | (e->flags & CHUNK_OPEN ? FLAG_OPEN : 0u) |
 	       (e->flags & CHUNK_ERROR ? FLAG_ERROR : 0u);
 }
 
-static void write_listed(struct writer *w, const struct tile *t, struct recording *r)
+static void write_listed(struct writer *w, const struct tile *t, struct view_report *r)
 {
 	uint32_t n = t->listed_count;
 	void *at;
@@ -88,7 +88,7 @@ static uint32_t touched_buckets(const struct tile *t, uint16_t *ret)
 	return count;
 }
 
-static void write_shares(struct writer *w, const struct tile *t, struct recording *r, const uint16_t *which, uint32_t n)
+static void write_shares(struct writer *w, const struct tile *t, struct view_report *r, const uint16_t *which, uint32_t n)
 {
 	uint8_t *at = room(w, n, 2);
 
@@ -135,7 +135,7 @@ static uint32_t plot_value(const void *of, unsigned bucket, unsigned part)
 	return bits;
 }
 
-static int write_tile(const struct tile *t, struct recording *r, bucket_value_fn value, const void *of, struct buf *out)
+static int write_tile(const struct tile *t, struct view_report *r, bucket_value_fn value, const void *of, struct buf *out)
 {
 	struct writer w = { .out = out };
 	uint16_t which[TILE_BUCKETS];
@@ -152,15 +152,15 @@ static int write_tile(const struct tile *t, struct recording *r, bucket_value_fn
 	return w.r;
 }
 
-int tile_write(const struct tile *t, struct recording *r, struct buf *out)
+int tile_write(const struct tile *t, struct view_report *r, struct buf *out)
 {
 	return write_tile(t, r, bucket_value, t, out);
 }
 
-int plot_write(struct tile *t, struct recording *r, const struct lane *lane, bool held, struct buf *out)
+int plot_write(struct tile *t, struct view_report *r, const struct view_track *track, bool held, struct buf *out)
 {
 	CLEANUP_FREE struct plot *plot = malloc(sizeof(*plot));
 
-	TRY(plot ? plot_fill(plot, t, r, lane, held) : -ENOMEM);
+	TRY(plot ? plot_fill(plot, t, r, track, held) : -ENOMEM);
 	return write_tile(t, r, plot_value, plot, out);
 }

@@ -354,7 +354,7 @@ static bool is_counted(const struct asked *a, const char *metric)
 }
 
 /* Attributes of the device, of passes, and what rules hand on. */
-static bool is_told_always(const char *metric)
+static bool is_reported_always(const char *metric)
 {
 	return strncmp(metric, "device__attribute_", 18) == 0 || strncmp(metric, "smsp__pcsamp_", 13) == 0 ||
 	       strncmp(metric, "rule__", 6) == 0;
@@ -365,7 +365,7 @@ static double random_value(void *context, const char *metric)
 	const struct asked *a = context;
 	uint64_t hash = 1469598103934665603ull ^ a->seed;
 
-	if (!is_told_always(metric) && !is_counted(a, metric))
+	if (!is_reported_always(metric) && !is_counted(a, metric))
 		fail_msg("%s: no section counts it", metric);
 	for (const char *c = metric; *c; c++)
 		hash = (hash ^ (unsigned char)*c) * 1099511628211ull;

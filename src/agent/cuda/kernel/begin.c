@@ -150,12 +150,12 @@ static int is_captured(void *stream)
 }
 
 /* Pages of results need to know the devices; the driver answers by the time of a launch. Only while alone. */
-static void tell_devices(void)
+static void report_devices(void)
 {
-	static int told;
+	static int reported;
 
-	if (!told)
-		told = cuda_devices_look();
+	if (!reported)
+		reported = cuda_devices_look();
 }
 
 static const char captured[] = "a stream was being captured, and nothing can be waited for meanwhile";
@@ -175,7 +175,7 @@ static void launch(enum kernel_call call, const struct cupti_call_data *data)
 	if (!kernel_batch_is_loaded(&l))
 		kernel_batch_close();
 	if (kernel_choose(&l)) {
-		tell_devices();
+		report_devices();
 		left_open = is_capturing ? kernel_replay_refuse(&kernel_agent.replay, &l, captured) :
 					   kernel_replay_enter(&kernel_agent.replay, &l, &kernel_agent.request);
 	} else {
@@ -225,9 +225,9 @@ static void launch_graph(const struct cupti_call_data *data)
 		return;
 	begin_alone();
 	kernel_batch_close();
-	tell_devices();
+	report_devices();
 	if (atomic_load(&captures))
-		kernel_tell_left_alone(captured);
+		kernel_report_left_alone(captured);
 	else
 		left_open = kernel_graph_launch(&l, &kernel_agent.request);
 	if (!left_open)
@@ -440,7 +440,7 @@ static void remember_folder(const char *path)
 
 static void look_out(void)
 {
-	kernel_tell_process();
+	kernel_report_process();
 	if (kernel_agent.request.ranges)
 		cuda_agent.core->on_nvtx_end(kernel_range_look);
 	pthread_atfork(NULL, NULL, forked);

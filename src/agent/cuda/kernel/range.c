@@ -21,7 +21,7 @@ static struct {
 	struct record_kernel record;
 	uint64_t begun;
 	int failed;
-	int devices_told;
+	int devices_reported;
 	char why[KERNEL_WHY_SIZE];
 } range;
 
@@ -68,18 +68,18 @@ static void begin_range_read(const struct cupti_call_data *data, uint64_t key)
 	range.last = key;
 	if (!kernel_choose_range(&l))
 		return;
-	if (!range.devices_told)
-		range.devices_told = cuda_devices_look();
+	if (!range.devices_reported)
+		range.devices_reported = cuda_devices_look();
 	range.key = key;
 	range.why[0] = '\0';
 	range.begun = cuda_agent.core->now();
 	atomic_store(&range.launches, 0);
 	atomic_store(&range.modules_loaded, 0);
 	kernel_replay_describe(&kernel_agent.replay, &l, &range.record);
-	kernel_tell(&range.record, KERNEL_BEGUN, KERNEL_RANGE_NAME);
+	kernel_report(&range.record, KERNEL_BEGUN, KERNEL_RANGE_NAME);
 	range.failed = start_counters(&l, &kernel_agent.request) < 0;
 	if (kernel_agent.request.ranges == KERNEL_RANGES_BY_RUNS)
-		kernel_tell(&range.record, KERNEL_PASS, NULL);
+		kernel_report(&range.record, KERNEL_PASS, NULL);
 	atomic_store(&range.thread, (void *)&errno);
 }
 
@@ -87,7 +87,7 @@ static int pass_again(struct kernel_counters *c)
 {
 	char ignored[KERNEL_WHY_SIZE];
 
-	kernel_tell(&range.record, KERNEL_PASS, NULL);
+	kernel_report(&range.record, KERNEL_PASS, NULL);
 	if (kernel_memory_restore(KERNEL_MEMORY_BEFORE, range.why) < 0 || kernel_counters_start(c, range.why) < 0)
 		return -1;
 	if ((kernel_agent.request.flush_caches && kernel_caches_flush(&c->caches, range.why) < 0) ||
@@ -127,7 +127,7 @@ static int make_again(struct kernel_counters *c)
 	}
 	kernel_memory_forget(KERNEL_MEMORY_AFTER);
 	for (size_t i = 0; i < c->part_count && result == 0; i++)
-		kernel_tell_values(&c->parts[i], c->parts[i].values, 0, range.record.number, range.record.time);
+		kernel_report_values(&c->parts[i], c->parts[i].values, 0, range.record.number, range.record.time);
 	return result;
 }
 
@@ -152,7 +152,7 @@ static void report_range_read(int failed)
 {
 	range.record.facts[KERNEL_FACT_LAUNCHES] = atomic_load(&range.launches);
 	range.record.spent = cuda_agent.core->now() - range.begun;
-	kernel_tell(&range.record, failed ? KERNEL_FAILED : KERNEL_READ, failed ? range.why : NULL);
+	kernel_report(&range.record, failed ? KERNEL_FAILED : KERNEL_READ, failed ? range.why : NULL);
 	range.counters = NULL;
 	atomic_store(&range.thread, NULL);
 }

@@ -1,5 +1,5 @@
 /* A program that is attached to: CUPTI is there while it is recorded. At the end it is left where its makers ask for that, at the end
- * of a call of the program's, while no other thread is in one (away.c). Where that moment does not come in time it stays, with nothing
+ * of a call of the program's, while no other thread is in one (cupti_pause.c). Where that moment does not come in time it stays, with nothing
  * enabled, until the program is attached to again. */
 #include <time.h>
 

@@ -203,7 +203,7 @@ void cuda_activities_flush(int all)
 
 	cuda_clock_compare();
 	cuda_agent.cupti.cuptiActivityFlushAll(all ? CUPTI_FLUSH_FORCED : 0);
-	cuda_clock_tell();
+	cuda_clock_report();
 	errno = saved;
 }
 

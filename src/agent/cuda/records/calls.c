@@ -17,7 +17,7 @@ struct call {
 	uint8_t choice;
 	uint8_t kind;
 	uint8_t managed;
-	_Atomic uint8_t told;
+	_Atomic uint8_t reported;
 };
 
 static struct call calls[CUDA_CLASSES][MOST_CALLS];
@@ -113,7 +113,7 @@ void cuda_calls_prepare(void)
 			const char *name = NULL;
 
 			call->name = NULL;
-			atomic_store_explicit(&call->told, 0, memory_order_relaxed);
+			atomic_store_explicit(&call->reported, 0, memory_order_relaxed);
 			if (cuda_agent.cupti.cuptiGetCallbackName(domain_of(class), id, &name) != CUPTI_OK || !name)
 				continue;
 			call->choice = (uint8_t)cuda_call_choose(class, name, &kind);
@@ -141,10 +141,10 @@ int cuda_call_wanted(enum cuda_api_class class, uint32_t id)
 
 	if (!call || !wanted(call))
 		return 0;
-	if (atomic_load_explicit(&call->told, memory_order_acquire))
+	if (atomic_load_explicit(&call->reported, memory_order_acquire))
 		return 1;
-	if (cuda_tell(&(struct cuda_definition){ .kind = DEFINE_CUDA_CALL, .id = (uint64_t) class << 32 | id, .text = call->name }) == 0)
-		atomic_store_explicit(&call->told, 1, memory_order_release);
+	if (cuda_report(&(struct cuda_definition){ .kind = DEFINE_CUDA_CALL, .id = (uint64_t) class << 32 | id, .text = call->name }) == 0)
+		atomic_store_explicit(&call->reported, 1, memory_order_release);
 	return 1;
 }
 

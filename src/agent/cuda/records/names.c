@@ -16,7 +16,7 @@ struct known {
 	uint64_t hash;
 	uint32_t id;
 	uint32_t size;
-	_Atomic uint32_t told;
+	_Atomic uint32_t reported;
 	uint8_t bytes[];
 };
 
@@ -31,22 +31,22 @@ struct numbers {
 	uint32_t count;
 	_Atomic uint32_t last;
 	_Atomic int reported;
-	int (*tell)(uint32_t id, const void *bytes, uint32_t size);
+	int (*report)(uint32_t id, const void *bytes, uint32_t size);
 };
 
-static int tell_function(uint32_t id, const void *bytes, uint32_t size)
+static int report_function(uint32_t id, const void *bytes, uint32_t size)
 {
 	(void)size;
-	return cuda_tell(&(struct cuda_definition){ .kind = DEFINE_CUDA_FUNCTION, .id = id, .text = bytes });
+	return cuda_report(&(struct cuda_definition){ .kind = DEFINE_CUDA_FUNCTION, .id = id, .text = bytes });
 }
 
-static int tell_launch(uint32_t id, const void *bytes, uint32_t size)
+static int report_launch(uint32_t id, const void *bytes, uint32_t size)
 {
-	return cuda_tell(&(struct cuda_definition){ .kind = DEFINE_CUDA_LAUNCH, .id = id, .body = bytes, .body_size = size });
+	return cuda_report(&(struct cuda_definition){ .kind = DEFINE_CUDA_LAUNCH, .id = id, .body = bytes, .body_size = size });
 }
 
-static struct numbers functions = { .tell = tell_function };
-static struct numbers launches = { .tell = tell_launch };
+static struct numbers functions = { .report = report_function };
+static struct numbers launches = { .report = report_launch };
 /* Names by the address CUPTI keeps them at. A module that is loaded later may have others there, so the text
  * decides. */
 static _Atomic(struct known *) recent[RECENT_NAMES];
@@ -139,7 +139,7 @@ static struct known *add_numbered_name(struct numbers *n, uint64_t hash, const v
 	known->hash = hash;
 	known->size = size;
 	known->id = next_number(n);
-	atomic_store_explicit(&known->told, 0, memory_order_relaxed);
+	atomic_store_explicit(&known->reported, 0, memory_order_relaxed);
 	memcpy(known->bytes, bytes, size);
 	put_numbered_name(table, known);
 	n->count++;
@@ -162,8 +162,8 @@ static struct known *know(struct numbers *n, const void *bytes, uint32_t size)
  * used. */
 static uint32_t report_name_number(struct numbers *n, struct known *known)
 {
-	if (!atomic_load_explicit(&known->told, memory_order_acquire) && n->tell(known->id, known->bytes, known->size) == 0)
-		atomic_store_explicit(&known->told, 1, memory_order_release);
+	if (!atomic_load_explicit(&known->reported, memory_order_acquire) && n->report(known->id, known->bytes, known->size) == 0)
+		atomic_store_explicit(&known->reported, 1, memory_order_release);
 	return known->id;
 }
 
@@ -174,7 +174,7 @@ static uint32_t number_of_unknown(struct numbers *n, const void *bytes, uint32_t
 	if (!atomic_exchange_explicit(&n->reported, 1, memory_order_relaxed))
 		cuda_agent.core->diagnose(DIAGNOSTIC_WARNING, "CUDA: no memory for more names and ways of launching; "
 							      "the report is complete, but larger");
-	n->tell(id, bytes, size);
+	n->report(id, bytes, size);
 	return id;
 }
 
@@ -213,7 +213,7 @@ static void forget_name_numbers(struct numbers *n)
 		struct known *known = atomic_load_explicit(&table->slots[i], memory_order_acquire);
 
 		if (known)
-			atomic_store_explicit(&known->told, 0, memory_order_relaxed);
+			atomic_store_explicit(&known->reported, 0, memory_order_relaxed);
 	}
 	atomic_store(&n->reported, 0);
 }

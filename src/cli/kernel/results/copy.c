@@ -10,7 +10,7 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
-#include "base/system/output_place.h"
+#include "base/system/output_path.h"
 #include "cli/kernel/filter.h"
 #include "cli/kernel/output.h"
 #include "cli/kernel/rename.h"
@@ -31,16 +31,16 @@ static int copy_to(int target, const char *from)
 	return r;
 }
 
-static int copy_bytes(const char *from, const struct output_place *to)
+static int copy_bytes(const char *from, const struct output_path *to)
 {
 	mode_t before = umask(0077); /* reports are their owner's; a confined process may not change that later */
-	int target = output_place_create(to), r = target < 0 ? target : copy_to(target, from);
+	int target = output_path_create(to), r = target < 0 ? target : copy_to(target, from);
 
 	umask(before);
 	if (target >= 0 && close(target) != 0 && r == 0)
 		r = -errno;
 	if (r == 0)
-		r = output_place_keep(to, true);
+		r = output_path_keep(to, true);
 	if (r < 0)
 		unlinkat(to->folder, to->part, 0);
 	return r;
@@ -263,7 +263,7 @@ static bool is_same_file(const char *a, const char *b)
 
 static int write_whole(struct cli *cli, const char *from, const char *to)
 {
-	struct output_place place;
+	struct output_path place;
 	struct report *report;
 	struct error err;
 	int r;
@@ -274,10 +274,10 @@ static int write_whole(struct cli *cli, const char *from, const char *to)
 	report_close(report);
 	if (is_same_file(from, to))
 		return 0;
-	if (output_place_find(&place, to, &err) < 0)
+	if (output_path_find(&place, to, &err) < 0)
 		return command_fail(cli, &kernel_command, "%s", err.text);
 	r = copy_bytes(from, &place);
-	output_place_release(&place);
+	output_path_release(&place);
 	return r < 0 ? command_fail(cli, &kernel_command, "%s cannot be written: %s", to, strerror(-r)) : 0;
 }
 
@@ -301,7 +301,7 @@ int kernel_copy(struct cli *cli, const struct kernel_fields *fields)
 		return status;
 	status = has_filter(fields) ? write_kernel_part(cli, fields, opened.path, path) : write_whole(cli, opened.path, path);
 	if (!status && !fields->quiet)
-		fprintf(kernel_told(cli), "==PROF== Report: %s\n", path);
+		fprintf(kernel_reported(cli), "==PROF== Report: %s\n", path);
 	return close_report(&opened, status);
 }
 

@@ -45,7 +45,7 @@ static int run_application_passes(struct cli *cli, struct kernel_run *run, size_
 			r->application_pass = pass;
 			r->application_is_last = ++made == passes;
 			if (!run->quiet)
-				fprintf(kernel_told(cli), "==PROF== Run %zu of %zu\n", made, passes);
+				fprintf(kernel_reported(cli), "==PROF== Run %zu of %zu\n", made, passes);
 			status = r->application_is_last ? kernel_run(cli, run, result) : run_earlier(cli, run);
 		}
 	}

@@ -30,7 +30,7 @@ struct counting {
 	uint8_t *config; /* of what is no link: whether a GPU has those is not known here */
 	char chip[CHIP_NAME_MAX];
 	struct kernel_links links; /* read when one of them is asked for */
-	bool tell_links;           /* between GPUs */
+	bool report_links;         /* between GPUs */
 	char folder[PATH_MAX];     /* of a report that nobody keeps; "" where it is kept */
 	char report[PATH_MAX];
 	char csv[PATH_MAX]; /* "" for none */
@@ -78,7 +78,7 @@ static int add_plain(struct counting *c)
 	return r;
 }
 
-static int add_count_part(struct counting *c, const struct kernel_chosen *choice, const struct schedule *s, unsigned part,
+static int add_count_part(struct counting *c, const struct kernel_selected *choice, const struct schedule *s, unsigned part,
 			  const char **names, size_t count)
 {
 	const struct schedule_part *from = &s->parts[part];
@@ -105,7 +105,7 @@ static int add_count_part(struct counting *c, const struct kernel_chosen *choice
 	return r;
 }
 
-static void take_config(struct counting *c, const struct kernel_chosen *choice, struct schedule *s)
+static void take_config(struct counting *c, const struct kernel_selected *choice, struct schedule *s)
 {
 	struct schedule_part *from = &s->parts[SCHEDULE_MAIN];
 	struct kernel_wanted *part = &c->request.parts[SCHEDULE_MAIN];
@@ -121,7 +121,7 @@ static void take_config(struct counting *c, const struct kernel_chosen *choice, 
 }
 
 /* Agents on another chip make the configuration again, with CUPTI; and an instance of a GPU may have no PCIe. */
-static enum schedule_way choose_way(struct counting *c, const struct kernel_chosen *choice, const char **names, size_t count)
+static enum schedule_way choose_way(struct counting *c, const struct kernel_selected *choice, const char **names, size_t count)
 {
 	bool asked = false;
 
@@ -144,7 +144,7 @@ static size_t keep_those_here(struct counting *c, const char **names, size_t cou
 }
 
 /* Of those that were asked for by name; what sections have besides is nobody's loss. */
-static void tell_of_links(struct counting *c)
+static void report_links(struct counting *c)
 {
 	const char *first = NULL;
 	size_t count = 0;
@@ -161,7 +161,7 @@ static void tell_of_links(struct counting *c)
 		kernel_warn(c->cli, "%s and %zu more are of links that no GPU here has: they are not counted", first, count - 1);
 }
 
-static int schedule(struct counting *c, const struct kernel_chosen *choice, const char **names, size_t count, struct error *err)
+static int schedule(struct counting *c, const struct kernel_selected *choice, const char **names, size_t count, struct error *err)
 {
 	enum schedule_way way = choose_way(c, choice, names, count);
 	size_t left_out = c->fields->fast ? schedule_fit(&choice->counted, way, names, &count) : 0;
@@ -174,8 +174,8 @@ static int schedule(struct counting *c, const struct kernel_chosen *choice, cons
 	if (r < 0)
 		return r;
 	if (count && !c->fields->quiet)
-		fprintf(kernel_told(c->cli), "==PROF== %zu metric%s, for which each kernel runs %zu time%s\n", count, count == 1 ? "" : "s",
-			s.passes, s.passes == 1 ? "" : "s");
+		fprintf(kernel_reported(c->cli), "==PROF== %zu metric%s, for which each kernel runs %zu time%s\n", count,
+			count == 1 ? "" : "s", s.passes, s.passes == 1 ? "" : "s");
 	for (unsigned part = 0; part < SCHEDULE_PARTS && r >= 0; part++)
 		r = add_count_part(c, choice, &s, part, names, count);
 	if (r < 0)
@@ -186,7 +186,7 @@ static int schedule(struct counting *c, const struct kernel_chosen *choice, cons
 	return r;
 }
 
-static int add_chosen(struct counting *c, const struct kernel_chosen *choice, struct error *err)
+static int add_selected(struct counting *c, const struct kernel_selected *choice, struct error *err)
 {
 	size_t count, own;
 	const char **names = choice_names(&choice->choice, METRIC_COUNTED, &count);
@@ -198,8 +198,8 @@ static int add_chosen(struct counting *c, const struct kernel_chosen *choice, st
 	else
 		error_set(err, ENOMEM, "Not enough memory");
 	for (size_t i = 0; own_names && i < own; i++)
-		c->tell_links |= strncmp(own_names[i], "nvlink__", 8) == 0;
-	if (c->tell_links)
+		c->report_links |= strncmp(own_names[i], "nvlink__", 8) == 0;
+	if (c->report_links)
 		read_links(c);
 	free(own_names);
 	free(names);
@@ -210,7 +210,7 @@ static int add_chosen(struct counting *c, const struct kernel_chosen *choice, st
 static bool choose_counted_metrics(struct counting *c)
 {
 	char chips[1][CHIP_NAME_MAX], why[512];
-	struct kernel_chosen choice;
+	struct kernel_selected choice;
 	struct kernel_texts texts;
 	struct cupti_host cupti;
 	struct error err;
@@ -229,14 +229,14 @@ static bool choose_counted_metrics(struct counting *c)
 		return false;
 	ok = kernel_choose(c->cli, c->fields, &texts, &cupti, chips[0], &choice);
 	if (ok) {
-		ok = add_chosen(c, &choice, &err) >= 0 && kernel_list_asked(c->fields, &texts, &choice, &c->asked, &err) >= 0;
+		ok = add_selected(c, &choice, &err) >= 0 && kernel_list_asked(c->fields, &texts, &choice, &c->asked, &err) >= 0;
 		if (ok)
-			tell_of_links(c);
-		if (ok && kernel_source_take_chosen(&c->source, &choice.choice) < 0)
+			report_links(c);
+		if (ok && kernel_source_take_selected(&c->source, &choice.choice) < 0)
 			ok = error_set(&err, ENOMEM, "Not enough memory") >= 0;
 		if (!ok)
 			command_fail(c->cli, &kernel_command, "%s", err.text);
-		kernel_release_chosen(&choice);
+		kernel_release_selected(&choice);
 	}
 	kernel_release_texts(&texts);
 	return ok;
@@ -398,8 +398,8 @@ static int run_counting(struct counting *c, const struct options_parsed *parsed,
 				  .replay_timeout = (uint32_t)f->replay_timeout,
 				  .overwrite = true,
 				  .store = (enum store_environment)f->store_environment,
-				  .gpus = c->tell_links ? c->links.gpus : NULL,
-				  .gpu_count = c->tell_links ? c->links.count : 0,
+				  .gpus = c->report_links ? c->links.gpus : NULL,
+				  .gpu_count = c->report_links ? c->links.count : 0,
 				  .quiet = f->quiet,
 				  .preload = f->preload,
 				  .argv = parsed->words,
@@ -409,12 +409,12 @@ static int run_counting(struct counting *c, const struct options_parsed *parsed,
 
 	complete_request(&run.request, c);
 	if (!run.source && (kernel_source_needs_code(&c->source) || c->source.series.count))
-		fprintf(kernel_told(c->cli),
+		fprintf(kernel_reported(c->cli),
 			"==WARNING== Instructions are not counted, and nothing is sampled, where kernels are not launched again one by one.\n");
 	if (f->null_stdin && !freopen("/dev/null", "r", stdin))
 		return command_fail(c->cli, &kernel_command, "Standard input cannot be taken away: %s", strerror(errno));
 	/* What the program prints comes behind what was said so far. */
-	fflush(kernel_told(c->cli));
+	fflush(kernel_reported(c->cli));
 	/* Macros were replaced: what is left stands for itself. */
 	for (const char *at = c->report; *at; at++)
 		buf_puts(&literal, *at == '%' ? "%%" : (char[]){ *at, '\0' });
@@ -440,14 +440,14 @@ static int finish_counting(struct counting *c, const struct record_result *resul
 	if (!result->finished)
 		return status ? status : 1;
 	if (status && kernel_says_yes(c->fields->check_exit_code) && status < 128)
-		fprintf(kernel_told(c->cli), "==ERROR== The application returned an error code (%d).\n", status);
+		fprintf(kernel_reported(c->cli), "==ERROR== The application returned an error code (%d).\n", status);
 	if (kernel_source_needs_code(&c->source))
 		kernel_source_complete(c->cli, c->fields, result->path);
 	if (kernel_choose_by_stacks(c->cli, c->fields, result->path))
 		return 1;
 	printed = kernel_print_pages(c->cli, c->fields, result->path, print && !show, c->csv[0] ? c->csv : NULL);
 	if (kept && !c->fields->quiet)
-		fprintf(kernel_told(c->cli), "==PROF== Report: %s\n", result->path);
+		fprintf(kernel_reported(c->cli), "==PROF== Report: %s\n", result->path);
 	if (show)
 		kernel_view(c->cli, result->path);
 	if (status && kernel_says_yes(c->fields->check_exit_code))

@@ -110,7 +110,7 @@ static int has_gpu_open(const char *process)
 	return found;
 }
 
-static bool tell_holder(FILE *out, const struct doctor_host *host, const char *pid)
+static bool report_holder(FILE *out, const struct doctor_host *host, const char *pid)
 {
 	char path[PATH_MAX], name[64];
 	size_t which;
@@ -142,7 +142,7 @@ unsigned kernel_name_holders(FILE *out, const char *root)
 	snprintf(path, sizeof(path), "%s/proc", root);
 	d = opendir(path);
 	while (d && found < MOST_HOLDERS && (entry = readdir(d)))
-		if (isdigit((unsigned char)entry->d_name[0]) && tell_holder(out, &host, entry->d_name))
+		if (isdigit((unsigned char)entry->d_name[0]) && report_holder(out, &host, entry->d_name))
 			found++;
 	if (d)
 		closedir(d);
