@@ -47,9 +47,9 @@ struct command {
 /* clang-format off */
 #define REPORT_OUTPUT_OPTIONS(fields, shown_)                                                                          \
 	{ .name = "output", .letter = 'o', .type = OPTION_TEXT, .arg = "name", .tag = "output",                         \
-	  .offset = offsetof(fields, output), .shown = shown_, .help = "The report to write." },                        \
+	  .offset = offsetof(fields, output), .shown = shown_, .help = "Write this report." },                        \
 	{ .name = "force-overwrite", .letter = 'f', .type = OPTION_BOOL, .initial = "false", .tag = "output",           \
-	  .offset = offsetof(fields, force_overwrite), .help = "Replace a report of the same name." },
+	  .offset = offsetof(fields, force_overwrite), .help = "Replace an existing report." },
 /* clang-format on */
 
 /* Every command, in the order of `sonde --help`. Each is defined at the end of

@@ -73,7 +73,7 @@ static int check_taken(const struct export *e, const struct export_format *forma
 	if (S_ISDIR(place.st_mode) != format->is_folder)
 		return error_set(err, EEXIST, "'%s' is %s folder", path, format->is_folder ? "no" : "a");
 	if (format->is_folder && !is_table_folder(e))
-		return error_set(err, EEXIST, "'%s' holds other files than tables", path);
+		return error_set(err, EEXIST, "'%s' has files that are not tables", path);
 	return 0;
 }
 

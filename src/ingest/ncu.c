@@ -534,14 +534,14 @@ static void finish_ncu_report(struct ncu *n)
 	if (n->csv.trouble) {
 		n->reported->trouble = n->csv.trouble;
 	} else if (!n->width) {
-		n->reported->trouble = "no line heads a table of ncu ('ncu --csv --page raw' writes one)";
+		n->reported->trouble = "it has no header line of a table of ncu ('ncu --csv --page raw' writes one)";
 	}
 	n->reported->line = n->csv.line;
 	if (n->reported->trouble)
 		sink_diagnose(&n->sink, 3, "Line %zu: %s. What comes before is in this report, the rest is not.", n->reported->line,
 			      n->reported->trouble);
 	if (n->odd)
-		sink_diagnose(&n->sink, 2, "%llu lines between the rows are no rows of the table and are left out.",
+		sink_diagnose(&n->sink, 2, "%llu lines between the rows are not rows of the table and are left out.",
 			      (unsigned long long)n->odd);
 	sink_finish(&n->sink);
 }

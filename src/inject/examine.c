@@ -46,24 +46,22 @@ static int no_permission(pid_t pid, const struct proc_status *status, struct err
 	long scope = yama_scope();
 
 	if (status->user != geteuid())
-		return error_set(err, EPERM,
-				 "process %d (%s) belongs to user %u: that takes root or "
-				 "CAP_SYS_PTRACE",
-				 (int)pid, status->name, status->user);
+		return error_set(err, EPERM, "process %d (%s) belongs to user %u; root or CAP_SYS_PTRACE is required", (int)pid,
+				 status->name, status->user);
 	if (scope == 1 || scope == 2)
 		return error_set(err, EPERM,
-				 "process %d (%s) may not be traced: kernel.yama.ptrace_scope is "
-				 "%ld, which takes root or CAP_SYS_PTRACE (sysctl kernel.yama.ptrace_scope=0 "
-				 "allows it to its user)",
+				 "process %d (%s) may not be traced: kernel.yama.ptrace_scope is %ld, which requires root or "
+				 "CAP_SYS_PTRACE ('sysctl kernel.yama.ptrace_scope=0' allows it to the process's "
+				 "user)",
 				 (int)pid, status->name, scope);
 	if (scope == 3)
 		return error_set(err, EPERM,
-				 "process %d (%s) may not be traced: kernel.yama.ptrace_scope is "
-				 "3, which forbids it to all until the next boot",
+				 "process %d (%s) may not be traced: kernel.yama.ptrace_scope is 3, which forbids it to everybody "
+				 "until the next boot",
 				 (int)pid, status->name);
 	return error_set(err, EPERM,
-			 "process %d (%s) may not be traced: it has made itself undumpable, or "
-			 "has privileges that we have not (CAP_SYS_PTRACE)",
+			 "process %d (%s) may not be traced: it made itself undumpable, or has more privileges than Sonde "
+			 "(CAP_SYS_PTRACE)",
 			 (int)pid, status->name);
 }
 
@@ -94,14 +92,14 @@ static int check_process(pid_t pid, struct proc_status *status, struct inject_re
 	if (pid == getpid())
 		return error_set(err, EINVAL, "%d is this process itself", (int)pid);
 	if (status->kernel)
-		return error_set(err, ENOTSUP, "%d (%s) is a thread of the kernel", (int)pid, status->name);
+		return error_set(err, ENOTSUP, "%d (%s) is a kernel thread", (int)pid, status->name);
 	ret->threads = status->threads;
 	ret->tracer = status->tracer;
 	if (!status->tracer)
 		return 0;
 	proc_status_read((pid_t)status->tracer, &tracer);
 	snprintf(ret->tracer_name, sizeof(ret->tracer_name), "%.31s", tracer.name);
-	return error_set(err, EBUSY, "process %d (%s) is traced by %u (%s) already", (int)pid, status->name, status->tracer, tracer.name);
+	return error_set(err, EBUSY, "process %d (%s) is already traced by %u (%s)", (int)pid, status->name, status->tracer, tracer.name);
 }
 
 static int differs(pid_t living, const char *name)
@@ -183,7 +181,7 @@ static int check_contents(pid_t living, struct inject_report *ret, struct error 
 	else if (image_object_of(&image, OBJECT_LIBC))
 		ret->obstacle = INJECT_NO_OBSTACLE;
 	else if (kind == ELF_PEEK_OTHER_LIBC)
-		obstacle(ret, INJECT_OTHER_LIBC, "uses another C library than glibc");
+		obstacle(ret, INJECT_OTHER_LIBC, "uses a C library other than glibc");
 	else
 		obstacle(ret, INJECT_STATIC, "is statically linked");
 	image_close(&image);

@@ -147,9 +147,7 @@ static int choose_thread(struct visitor *v, struct error *err)
 				 "CAP_SYS_PTRACE)",
 				 (int)v->request->pid);
 	if (r < 0 && v->last_reason)
-		return error_set(err, EAGAIN,
-				 "no thread of process %d could be borrowed in time: the last one "
-				 "looked at, %d, %s",
+		return error_set(err, EAGAIN, "no thread of process %d could be borrowed in time: the last one tried, %d, %s",
 				 (int)v->request->pid, (int)v->last_tried, v->last_reason);
 	if (r < 0)
 		return error_set(err, EAGAIN, "no thread of process %d could be stopped in time", (int)v->request->pid);

@@ -401,7 +401,7 @@ static int check_damage(struct run *run, struct error *err)
 {
 	if (!query_damaged(run->query))
 		return 0;
-	return error_set(err, EBADMSG, "%s is damaged: what could not be read is missing above", run->path);
+	return error_set(err, EBADMSG, "%s is damaged: parts that cannot be read are missing above", run->path);
 }
 
 /* What the reader had to leave out concerns every table. */
@@ -416,7 +416,8 @@ static void say_notes(struct run *run)
 	for (size_t i = 0; i < report_note_count(report); i++)
 		fprintf(run->remarks, "NOTE: %s: %s\n", path_name(run->path), report_note(report, i));
 	if (report_is_partial(report))
-		fprintf(run->remarks, "NOTE: %s: the recording was not finished; this is what had been written.\n", path_name(run->path));
+		fprintf(run->remarks, "NOTE: %s: the recording was not finished; the tables have everything recorded until then.\n",
+			path_name(run->path));
 }
 
 static int open_stats_inputs(struct run *run, struct error *err)

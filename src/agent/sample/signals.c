@@ -180,8 +180,8 @@ static int virtual_sigaction(const struct sigaction *action, struct sigaction *o
 	if (old)
 		*old = was;
 	if (has_handler(&new_action) && !atomic_exchange(&state.reported_own, 1))
-		agent_diagnose(DIAGNOSTIC_INFO, "The program handles SIGURG, which samples are taken with: its "
-						"handler gets its own signals only.");
+		agent_diagnose(DIAGNOSTIC_INFO, "The program handles SIGURG, which Sonde uses for samples; its handler gets only its "
+						"own signals.");
 	return report_kernel(&new_action, NULL);
 }
 

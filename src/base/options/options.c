@@ -173,7 +173,7 @@ static int unknown_long(struct walk *w, const char *name, size_t len)
 		while ((piece_len = option_next_value(&aliases, &piece)))
 			nearest_offer(&nearest, piece, piece_len);
 	}
-	return error_set(w->err, EINVAL, "There is no option --%s.%s", word, nearest_hint(&nearest, "--", hint, sizeof(hint)));
+	return error_set(w->err, EINVAL, "Unknown option --%s.%s", word, nearest_hint(&nearest, "--", hint, sizeof(hint)));
 }
 
 /* The option whose name begins so: there must be one, and one only. */
@@ -228,9 +228,9 @@ static int parse_letter(struct walk *w, const char *text)
 		return 0;
 	}
 	if (!spec && options_find(w->table, text, strcspn(text, "=")))
-		return error_set(w->err, EINVAL, "There is no option -%s. Did you mean --%s?", text, text);
+		return error_set(w->err, EINVAL, "Unknown option -%s. Did you mean --%s?", text, text);
 	if (!spec)
-		return error_set(w->err, EINVAL, "There is no option -%c; --help lists those there are.", text[0]);
+		return error_set(w->err, EINVAL, "Unknown option -%c; --help lists the options.", text[0]);
 	if (!text[1])
 		return use_with_next(w, spec);
 	if (!is_bundle(w, spec, text + 1))

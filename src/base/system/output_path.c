@@ -30,8 +30,7 @@ static bool is_trusted(const struct stat *folder, const struct stat *link)
 
 static int refuse_foreign_link(const struct walk *w, const char *name)
 {
-	return error_set(w->err, EPERM,
-			 "'%s' cannot be written: '%s' is a link that another user may have put there; name what it leads to", w->path,
+	return error_set(w->err, EPERM, "'%s' cannot be written: '%s' is a link that another user may have made; name its target", w->path,
 			 name);
 }
 

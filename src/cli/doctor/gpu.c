@@ -125,7 +125,7 @@ void doctor_probe_gpu_metrics(const struct doctor_host *host, struct doctor_answ
 	else if (good)
 		doctor_say(ret, DOCTOR_PARTLY, "%zu of %zu can be sampled: %.250s", good, good + bad, why);
 	else
-		doctor_say(ret, DOCTOR_NO, "%.300s", why ? why : "NVML tells of no GPU");
+		doctor_say(ret, DOCTOR_NO, "%.300s", why ? why : "NVML reports no GPU");
 	free(text);
 }
 
@@ -138,7 +138,7 @@ void doctor_probe_gpu_counters(const struct doctor_host *host, struct doctor_ans
 	else if (value[0] == '0')
 		doctor_say(ret, DOCTOR_OK, "the driver lets every user read counters");
 	else if (doctor_has_capability(host, DOCTOR_CAP_SYS_ADMIN))
-		doctor_say(ret, DOCTOR_OK, "counters are for administrators, and CAP_SYS_ADMIN is there");
+		doctor_say(ret, DOCTOR_OK, "counters are for administrators, and this process has CAP_SYS_ADMIN");
 	else
 		doctor_say(ret, DOCTOR_NO,
 			   "the driver keeps counters for administrators "

@@ -244,6 +244,6 @@ int help_print_completion(FILE *out, const char *shell, struct error *err)
 	else if (strcmp(shell, "fish") == 0)
 		print_fish(out);
 	else
-		return error_set(err, EINVAL, "There is no completion for '%s'.", shell);
+		return error_set(err, EINVAL, "There is no completion for the shell '%s'.", shell);
 	return 0;
 }

@@ -92,7 +92,7 @@ static bool add_range_filter(struct checking *c, const struct kernel_fields *f)
 	/* Kernels of a report have the numbers they were recorded with. */
 	needs_ranges = !filter.nvtx.is_any && !f->nvtx_include.count && !f->import;
 	range_numbers_release(&filter);
-	snprintf(c->why, sizeof(c->why), "numbers of NVTX ranges are those of --nvtx-include, which is not there");
+	snprintf(c->why, sizeof(c->why), "numbers of NVTX ranges require --nvtx-include");
 	if (needs_ranges)
 		return wrong(c, "range-filter", f->range_filter);
 	c->request->range_filter = f->range_filter;
@@ -101,7 +101,7 @@ static bool add_range_filter(struct checking *c, const struct kernel_fields *f)
 
 static bool add_devices(struct checking *c, const char *devices)
 {
-	snprintf(c->why, sizeof(c->why), "it has to be a list of numbers below %u", DEVICES_MAX);
+	snprintf(c->why, sizeof(c->why), "it must be a list of numbers below %u", DEVICES_MAX);
 	if (devices)
 		c->request->devices = devices_parse(devices);
 	return !devices || c->request->devices || wrong(c, "devices", devices);
@@ -179,7 +179,7 @@ static bool add_call_stack(struct checking *c, const struct kernel_fields *f)
 	size_t at = 0;
 
 	while (next_piece(types, &at, &text, piece, sizeof(piece))) {
-		snprintf(c->why, sizeof(c->why), "it has to be native, python or all");
+		snprintf(c->why, sizeof(c->why), "it must be native, python or all");
 		if (strcmp(piece, "native") != 0 && strcmp(piece, "python") != 0 && strcmp(piece, "all") != 0)
 			return wrong(c, "call-stack-type", piece);
 		wanted |= *piece == 'n' ? KERNEL_STACK_NATIVE :

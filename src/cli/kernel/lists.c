@@ -138,7 +138,7 @@ static bool list_sets(struct cli *cli, const struct kernel_fields *fields, const
 		fputs("Chip,Identifier,Sections,Enabled,Metrics,Passes\n", cli->out);
 	if (!count) {
 		print_sets(cli, fields, texts, NULL, NULL);
-		kernel_warn(cli, "note: There is no GPU here (%s): with --chips gh100 metrics and passes are told, too", why);
+		kernel_warn(cli, "note: There is no GPU on this machine (%s); --chips gh100 lists metrics and passes, too", why);
 	}
 	for (size_t i = 0; ok && i < count; i++)
 		ok = print_sets(cli, fields, texts, &cupti, chips[i]);

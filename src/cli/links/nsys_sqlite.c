@@ -76,7 +76,7 @@ static void write_export(struct cli *cli, const char *report, const char *path)
 		return;
 	/* --sqlite may name anything, and a recording cannot be made again. */
 	if (is_report_file(path))
-		r = error_set(&err, EEXIST, "'%s' is a report, and is left as it is", path);
+		r = error_set(&err, EEXIST, "'%s' is a report; it is not replaced", path);
 	else
 		r = export_run(q, &request, written, sizeof(written), &err);
 	if (r < 0)

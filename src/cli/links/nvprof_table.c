@@ -61,7 +61,7 @@ static const struct option_spec nvprof_specs[] = {
 	{ .name = "cpu-profiling-show-library", SILENT(TEXT), .arg = "on|off", .tag = "recording",
 	  .help = "Libraries are always shown." },
 	{ .name = "cpu-profiling-thread-mode", SILENT(TEXT), .arg = "separated|aggregated", .tag = "recording",
-	  .help = "Threads are always told apart." },
+	  .help = "Threads are always distinguished." },
 	{ .name = "cpu-profiling-unwind-stack", SILENT(TEXT), .arg = "on|off", .tag = "recording",
 	  .help = "Stacks are always unwound." },
 
@@ -117,13 +117,13 @@ static const struct option_spec nvprof_specs[] = {
 	{ .name = "quiet", .letter = 'q', FIELD(BOOL, quiet), .initial = "false", .tag = "printing",
 	  .help = "Print nothing." },
 	{ .name = "log-file", FIELD(TEXT, log_file), .arg = "file", .tag = "printing",
-	  .help = "Where tables go: a file (%p, %h, %q{NAME} and %% as in the report's name), %1 standard output, %2 "
-		  "standard error." },
+	  .help = "Write tables to a file (%p, %h, %q{NAME} and %% as in the report's name), to %1 standard output, or to %2 standard "
+	  	"error." },
 
 	{ .name = "export-profile", .letter = 'o', FIELD(TEXT, output), .arg = "file", .tag = "files",
-	  .aliases = "output-profile", .help = "The report; tables are then printed only if asked for." },
+	  .aliases = "output-profile", .help = "Write this report; tables are then printed only on request." },
 	{ .name = "force-overwrite", .letter = 'f', FIELD(BOOL, overwrite), .initial = "false", .tag = "files",
-	  .help = "Replace a report of the same name." },
+	  .help = "Replace an existing report." },
 	{ .name = "import-profile", .letter = 'i', FIELD(TEXT, input), .arg = "file", .tag = "files",
 	  .help = "Print the tables of a report; no program is run." },
 	{ .name = "version", .letter = 'V', FIELD(BOOL, version), .initial = "false", .tag = "files",

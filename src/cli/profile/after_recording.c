@@ -81,7 +81,7 @@ int profile_check_exports(const struct profile_fields *fields, enum output_style
 	read_types(types, fields->exports);
 	for (unsigned type = 0; type < EXPORT_TYPE_COUNT; type++)
 		if (types[type] && export_default_name((enum export_type)type, report, path, sizeof(path)) == 0 && access(path, F_OK) == 0)
-			return error_set(err, EEXIST, "--export: '%s' exists; -f replaces it.", path);
+			return error_set(err, EEXIST, "--export: '%s' already exists; -f replaces it.", path);
 	return 0;
 }
 

@@ -106,7 +106,7 @@ static void import_and_wait(struct cli *cli, const char *name, enum foreign_kind
 		_exit(0);
 	}
 	if (child < 0) {
-		answer->result = error_set_errno(&answer->err, errno, "No process can be started");
+		answer->result = error_set_errno(&answer->err, errno, "Cannot start a process");
 		return;
 	}
 	s->ended = wait_for_import(cli, name, child, &s->signals, &status);

@@ -102,7 +102,7 @@ static int import_foreign(struct cli *cli, const char *name, enum foreign_kind k
 			r = keep_open(folder, ret, err);
 		remove_folder(folder);
 	} else {
-		r = error_set_errno(err, errno, "No folder can be made for importing '%s'; TMPDIR may name a place", name);
+		r = error_set_errno(err, errno, "Cannot make a folder to import '%s'; set TMPDIR to a writable folder", name);
 	}
 	import_unblock(&signals);
 	return r;

@@ -200,7 +200,7 @@ bool sql_apart_start(struct sql_shell *shell, const struct sql_apart_calls *call
 
 	*ret_status = 1;
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0) {
-		sql_shell_fail(shell, "No process can be started");
+		sql_shell_fail(shell, "Cannot start a process");
 		return false;
 	}
 	fflush(NULL);
@@ -216,7 +216,7 @@ bool sql_apart_start(struct sql_shell *shell, const struct sql_apart_calls *call
 	shell->apart = ends[0];
 	if (shell->apart_child < 0) {
 		close(shell->apart);
-		sql_shell_fail(shell, "No process can be started");
+		sql_shell_fail(shell, "Cannot start a process");
 		return false;
 	}
 	if (receive_all(shell->apart, &ready, sizeof(ready))) {

@@ -347,7 +347,7 @@ int redaction_begin(struct redaction **ret, struct report *r, struct report_part
 		rc = look_through(x);
 	if (rc < 0) {
 		redaction_end(x);
-		return error_set_errno(err, -rc, "The report cannot be looked through");
+		return error_set_errno(err, -rc, "The report cannot be read");
 	}
 	x->by_time = *part;
 	part->keeps = keeps_redacted_event;

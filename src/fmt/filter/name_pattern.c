@@ -128,7 +128,7 @@ int name_pattern_regex(struct name_pattern *ret, const char *expression, enum na
 		regerror(result, &ret->regex, reason, sizeof(reason));
 	free(text);
 	if (result != 0) {
-		snprintf(why, why_size, "'%.120s' is no regular expression (%s)", expression, reason);
+		snprintf(why, why_size, "'%.120s' is not a regular expression (%s)", expression, reason);
 		return -1;
 	}
 	ret->is_regex = 1;

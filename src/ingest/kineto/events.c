@@ -374,6 +374,6 @@ void kineto_events_finish(struct kineto *k)
 	reported(k, k->unopened, "ends of slices (\"E\") have no begin and are left out.");
 	reported(k, k->untimed, "events have no time that can be read and are left out.");
 	reported(k, k->odd + k->members.lost, "members of events could not be kept.");
-	reported(k, k->crowded, "events are of further threads than are told apart, and share a track.");
+	reported(k, k->crowded, "events are of too many threads; the last ones share a track.");
 	reported(k, k->cut, "texts were longer than 4 MB and are cut.");
 }

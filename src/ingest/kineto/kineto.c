@@ -283,7 +283,7 @@ static int fail_kineto(struct kineto *k, const char *what)
 
 static int read_end(struct kineto *k)
 {
-	return json_peek(&k->json) ? fail_kineto(k, "there is more behind the end of the trace") : 0;
+	return json_peek(&k->json) ? fail_kineto(k, "the trace has an end, and text follows it") : 0;
 }
 
 static int read_from_begin(struct kineto *k)
@@ -292,7 +292,7 @@ static int read_from_begin(struct kineto *k)
 
 	k->in_object = first == '{';
 	if (first != '{' && first != '[')
-		return fail_kineto(k, "this is no JSON object or array");
+		return fail_kineto(k, "this is not a JSON object or array");
 	TRY(first == '{' ? read_object(k, 1) : read_events(k, 1));
 	return read_end(k);
 }

@@ -171,7 +171,7 @@ void kineto_owners_finish(struct kineto *k)
 	share_by_row(k);
 	if (k->foreign)
 		sink_diagnose(&k->sink, 2,
-			      "On some streams is work of several processes (at least %llu of it); it is "
-			      "counted as that of the process with most of it.",
+			      "Some streams have work of several processes (at least %llu events); it counts for the process with "
+			      "most of it.",
 			      (unsigned long long)k->foreign);
 }

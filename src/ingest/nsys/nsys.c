@@ -65,7 +65,7 @@ static void report_all(struct nsys *n)
 	diagnose_nsys_count(n, n->odd, "cells were not of the kind that their column is; they read as null.");
 	diagnose_nsys_count(n, n->unpaired, "scheduling events had no counterpart: their threads got or left a CPU twice.");
 	diagnose_nsys_count(n, n->deep, "frames of call chains were deeper than 4096 and are left out.");
-	diagnose_nsys_count(n, n->contentless, "outputs of programs and files that nsys kept have no text in the file.");
+	diagnose_nsys_count(n, n->contentless, "outputs of programs, and files that nsys kept, have no text in the file.");
 	if (n->unkept)
 		sink_diagnose(&n->sink, 2, "%llu rows without a time are left out (%.600s).", (unsigned long long)n->unkept,
 			      buf_cstr(&n->unkept_tables));

@@ -91,7 +91,7 @@ static int read_glossary_line(struct reader *r, struct text_part line)
 		return 0;
 	}
 	if (r->kind < 0)
-		return text_refuse(&r->lines, r->err, "the first line says the kind of what follows, as in 'kind = metric'");
+		return text_refuse(&r->lines, r->err, "the first line names the kind of the entries, as in 'kind = metric'");
 	return add_term(r, name, value);
 }
 
@@ -152,7 +152,7 @@ int glossary_load(struct glossary *ret, const char *const *folders, size_t folde
 	for (size_t i = 0; r >= 0 && i < folder_count; i++) {
 		r = text_each_file(folders[i], ".txt", add_file, &l);
 		if (r == -ENOENT)
-			error_set(err, ENOENT, "There is no folder %s", folders[i]);
+			error_set(err, ENOENT, "The folder %s does not exist", folders[i]);
 	}
 	if (r < 0)
 		glossary_release(ret);

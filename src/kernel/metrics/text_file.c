@@ -110,7 +110,7 @@ int text_next_line(struct text_lines *lines, struct text_part *ret, struct error
 		if (ret->len > TEXT_LINE_MOST)
 			return text_refuse(lines, err, "the line is too long");
 		if (memchr(ret->text, '\0', ret->len))
-			return text_refuse(lines, err, "the file is no text");
+			return text_refuse(lines, err, "the file is not text");
 		*ret = text_trim(*ret);
 		if (ret->len && ret->text[0] != '#')
 			return 1;

@@ -61,7 +61,7 @@ static int load_operator_trace(struct trace *t, const char *path, struct error *
 	if (r < 0)
 		return r;
 	if (!query_has_table(q, "CUPTI_ACTIVITY_KIND_KERNEL") || query_prepare(q, statement, &s, NULL) != SQLITE_OK)
-		r = error_set(err, EINVAL, "%s is no trace of PyTorch's operators and their kernels", path);
+		r = error_set(err, EINVAL, "%s is not a trace of PyTorch's operators and their kernels", path);
 	while (r >= 0 && (step = sqlite3_step(s)) == SQLITE_ROW)
 		r = take_operator_kernel(t, s);
 	if (r == -ENOMEM)

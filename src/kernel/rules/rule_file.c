@@ -107,7 +107,7 @@ static int read_step(struct rule_reader *r, struct written_steps *steps, struct 
 	int result = which == WRITTEN_LET ? check_new_name(r, name) : 0;
 
 	if (which == WRITTEN_SET && (name.len <= strlen("rule__") || memcmp(name.text, "rule__", strlen("rule__")) != 0))
-		result = rule_refuse(r, "what is handed on has a name that begins with rule__");
+		result = rule_refuse(r, "names of results begin with rule__");
 	if (result < 0)
 		return result;
 	made = add_rule_step(steps, which);
@@ -248,7 +248,7 @@ static int read_of_list(struct rule_reader *r, struct text_part name, struct tex
 		return rule_read_formula(r, &list->value, value);
 	}
 	return rule_refuse(r, list->is_lines ? "lines have 'more' and 'less', metrics of source code" :
-					       "a list has 'row's, and behind them one 'value'");
+					       "a list has 'row's and, after them, one 'value'");
 }
 
 /* A second line of text goes on with the first. */

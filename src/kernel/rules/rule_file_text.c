@@ -27,7 +27,7 @@ static bool is_word_among(const char *word, const char *const *words)
 static int check_column(struct rule_reader *r, char digit)
 {
 	if (!r->row)
-		return rule_refuse(r, "columns ($1) are of the row of a list, which there is none of here");
+		return rule_refuse(r, "columns ($1) require a row of a list, and there is none");
 	if (digit < '1' || (size_t)(digit - '1') >= r->row->column_count)
 		return rule_refuse(r, "rows of '%s' have %zu columns, $1 to $%zu", r->row->name, r->row->column_count,
 				   r->row->column_count);
@@ -249,7 +249,7 @@ static const char *read_braces(struct rule_reader *r, struct written_text *ret, 
 	if (!close)
 		result = rule_refuse(r, "'{' has no '}'");
 	else if (depth == WRITTEN_MOST_DEPTH)
-		result = rule_refuse(r, "there are too many braces in each other");
+		result = rule_refuse(r, "braces are nested too deeply");
 	else
 		result = is_block(inside) ? add_block(r, ret, inside, depth) : add_value(r, ret, inside);
 	return result < 0 ? NULL : close + 1;

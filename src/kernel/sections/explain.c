@@ -208,7 +208,7 @@ static int refuse_unknown_term(const struct glossary *g, const struct sections *
 			nearest_offer(&nearest, g->terms[i].name, strlen(g->terms[i].name));
 	for (size_t i = 0; i < sections->count; i++)
 		nearest_offer(&nearest, sections->items[i].id, strlen(sections->items[i].id));
-	return error_set(err, ENOENT, "Nothing is known of '%s'.%s", name, nearest_hint(&nearest, "", hint, sizeof(hint)));
+	return error_set(err, ENOENT, "There is no explanation of '%s'.%s", name, nearest_hint(&nearest, "", hint, sizeof(hint)));
 }
 
 int explain_metric(struct buf *out, const struct glossary *g, const struct sections *sections, const char *name, struct error *err)

@@ -289,7 +289,7 @@ static int prepare_weights(struct collecting *c, const char *source, const char 
 	while (i < COUNT_OF(sources) && strcmp(sources[i].name, source ? source : "") != 0)
 		i++;
 	if (i == COUNT_OF(sources))
-		return error_set(err, EINVAL, "There are no stacks of '%s': write samples, osrt or offcpu", source ? source : "");
+		return error_set(err, EINVAL, "Unknown stacks '%s'; use samples, osrt or offcpu", source ? source : "");
 	TRY(request_parse(&c->request, c->q, sources[i].table, "", filter, err));
 	c->stack_column = mapped_column_find(c->request.table, sources[i].stack);
 	c->value_column = mapped_column_find(c->request.table, sources[i].value);
@@ -341,7 +341,7 @@ int stack_weights_collect(struct stack_weights *ret, struct query *q, const char
 	free(c.owner_of_group);
 	if (r < 0)
 		stack_weights_release(ret);
-	return r < 0 ? error_set(err, -r, "Not enough memory for the stacks of this recording") : 0;
+	return r < 0 ? error_set(err, -r, "Not enough memory for the stacks of this report") : 0;
 }
 
 void stack_weights_release(struct stack_weights *w)

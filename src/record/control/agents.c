@@ -296,7 +296,7 @@ static void handle(struct recorder *r, int fd, const struct wire_request *reques
 	case WIRE_ATTACH:
 		if (request->abi != RING_ABI_VERSION) {
 			refuse_agent(fd, EPROTO);
-			drain_diagnose(&r->drain, DIAGNOSTIC_ERROR, "Process %u is not recorded: its agent is of another version.", pid);
+			drain_diagnose(&r->drain, DIAGNOSTIC_ERROR, "Process %u is not recorded: its agent has another version.", pid);
 			return;
 		}
 		attach_agent(r, fd, request, pid);

@@ -192,7 +192,7 @@ static int is_our_doing(const struct recorder *r, const struct attach_message *m
 
 static void died(struct recorder *r, const struct attach_message *m, const char *when)
 {
-	const char *how = m->result == -ENODATA ? "ended, how is not known," : "died";
+	const char *how = m->result == -ENODATA ? "ended for an unknown reason" : "died";
 
 	r->attach->died = 1;
 	recorder_note(r, "Process %u %s while the agents were %s. Please report this, with the last lines of 'dmesg'.", m->pid, how, when);
@@ -221,7 +221,7 @@ static void on_left(struct recorder *r, const struct attach_message *m)
 	}
 	if (m->result == 0 || m->result == -ENODATA)
 		return;
-	recorder_note(r, "The agents are still in process %u, where they do nothing any more: %s.", m->pid, m->text);
+	recorder_note(r, "The agents are still in process %u, but inactive: %s.", m->pid, m->text);
 	drain_diagnose(&r->drain, DIAGNOSTIC_WARNING, "The agents could not leave process %u: %s.", m->pid, m->text);
 }
 
@@ -259,9 +259,8 @@ void attach_readable(struct recorder *r)
 	struct attach *a = r->attach;
 
 	if (!take_message(r)) {
-		recorder_note(r,
-			      "The process that brings the agents in and out was ended; those that are in the program do nothing any more "
-			      "when the recording ends.");
+		recorder_note(r, "The process that loads and removes the agents was ended; agents in the program become inactive when "
+				 "the recording ends.");
 		drop_helper(r);
 		a->waiting = 0;
 	} else if (!a->waiting) {

@@ -99,7 +99,7 @@ static void judge(struct recorder *r, const struct notice *n)
 	else if (n->injected == WIRE_INJECTED_NO_ROOM)
 		diagnose_untraced(r, n, path, "has limits (stack, descriptors) that leave the loader no room for the agent");
 	else if (n->injected == WIRE_INJECTED_OUT_OF_REACH)
-		diagnose_untraced(r, n, path, "runs where the agent's library is not to be found (chroot, other mounts)");
+		diagnose_untraced(r, n, path, "runs where the agent's library cannot be found (chroot, other mounts)");
 }
 
 static void check_due_notices(struct recorder *r, uint32_t pid, int64_t now)

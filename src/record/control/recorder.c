@@ -209,8 +209,8 @@ static int open_perf(struct recorder *r, struct error *err)
 		return 0;
 	if (r->options->attach_pid && !attach_wants_agents(r->options))
 		return error_set(err, EPERM,
-				 "nothing can be recorded of process %u: perf events are refused (%s), and agents are not "
-				 "wanted or cannot be loaded; 'sonde doctor' says what would allow perf events",
+				 "process %u cannot be recorded: perf events are refused (%s), and agents are turned off or cannot be "
+				 "loaded; 'sonde doctor' prints how to allow perf events",
 				 r->target_pid, why.text);
 	r->page->modules |= RING_GATE_SAMPLE;
 	r->page->sample_hz = (uint32_t)cpu->frequency;
@@ -219,8 +219,8 @@ static int open_perf(struct recorder *r, struct error *err)
 									TIMER_STACK;
 	recorder_note(r, "Samples are taken by timers in the program: perf events are refused (%s).", why.text);
 	session_diagnose(s, SOURCE_RECORDER, DIAGNOSTIC_WARNING, 0,
-			 "Samples are taken by timers in the program, without the kernel's part and without switches: perf "
-			 "events are refused (%s). 'sonde doctor' says what would allow them.",
+			 "Samples are taken by timers in the program, without the kernel's part and without switches: perf events are "
+			 "refused (%s). 'sonde doctor' prints how to allow them.",
 			 why.text);
 	return 0;
 }

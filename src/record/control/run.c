@@ -57,7 +57,7 @@ static int make_secret(struct secret *secret, struct error *err)
 
 	if (getrandom(bytes, sizeof(bytes), 0) != (ssize_t)sizeof(bytes) ||
 	    getrandom(secret->token, sizeof(secret->token), 0) != (ssize_t)sizeof(secret->token))
-		return error_set_errno(err, EIO, "no random numbers to be had");
+		return error_set_errno(err, EIO, "no random numbers are available");
 	for (size_t i = 0; i < sizeof(bytes); i++)
 		snprintf(secret->name + 2 * i, 3, "%02x", bytes[i]);
 	return 0;

@@ -138,7 +138,7 @@ static const char *why_not_now(const struct steering *st, enum steer_state wante
 		return NULL;
 	if (st->state == STEER_SETTLING || st->state == STEER_WRITING)
 		return "the report of the last capture is still being written";
-	return wanted == STEER_IDLE ? "it is being recorded already; 'stop' ends that" : "it is not being recorded; 'start' begins";
+	return wanted == STEER_IDLE ? "it is already being recorded; 'stop' ends that" : "it is not being recorded; 'start' begins";
 }
 
 static int begin_capture(struct recorder *r, const struct steer_request *request, struct error *err)

@@ -224,14 +224,14 @@ void cuda_clock_end(struct cuda_decoder *d)
 	session_row(d->s, TABLE_CUDA_CLOCK, v, clock_values(d, v));
 	if (clock->before)
 		session_diagnose(d->s, SOURCE_RECORDER, DIAGNOSTIC_WARNING, d->p->uid,
-				 "%llu of %llu kernels of process %u seem to begin before the call that launched them, by up to "
-				 "%lld ns: GPU times are that much too early.",
+				 "%llu of %llu kernels of process %u seem to begin before the call that launched them, by up to %lld "
+				 "ns: GPU times are too early by that much.",
 				 (unsigned long long)clock->before, (unsigned long long)clock->early_count, d->p->info.pid,
 				 (long long)-clock->early);
 	if (clock->late_count && clock->late < 0)
 		session_diagnose(d->s, SOURCE_RECORDER, DIAGNOSTIC_WARNING, d->p->uid,
 				 "GPU work of process %u seems to end up to %lld ns after the call that waited for it: GPU times are "
-				 "that much too late.",
+				 "too late by that much.",
 				 d->p->info.pid, (long long)-clock->late);
 }
 

@@ -87,10 +87,10 @@ static void explain_sampling_result(const struct cupti_pm *pm, int result, const
 		advice = ": the driver keeps its counters for administrators; run as root, or load it with "
 			 "NVreg_RestrictProfilingToAdminUsers=0";
 		break;
-	case CUPTI_MIG_DEVICE: advice = ": in MIG mode the counters of the whole GPU are not to be had"; break;
+	case CUPTI_MIG_DEVICE: advice = ": in MIG mode the counters of the whole GPU are not available"; break;
 	case CUPTI_INVALID_OPERATION:
 	case CUPTI_HARDWARE_BUSY:
-	case CUPTI_UNKNOWN: advice = ": another tool may have the counters (ncu, nsys, DCGM: 'dcgmi profile --pause')"; break;
+	case CUPTI_UNKNOWN: advice = ": another tool may use the counters (ncu, nsys, DCGM: 'dcgmi profile --pause')"; break;
 	}
 	set_reason(why, size, "%s says %s%s", call, cupti_pm_text(pm, result), advice);
 }
@@ -113,12 +113,12 @@ static int check_device(const struct cupti_pm *pm, int device, char *why, size_t
 	if (r || p.supported == PM_SUPPORTED || p.supported == PM_UNKNOWN)
 		return 0;
 	set_reason(why, size, "the GPU cannot be sampled%s%s%s%s%s",
-		   p.architecture == PM_UNSUPPORTED ? ": its architecture is too old, PM sampling needs Turing or later" : "",
+		   p.architecture == PM_UNSUPPORTED ? ": its architecture is too old, PM sampling requires Turing or later" : "",
 		   p.vgpu == PM_DISABLED    ? ": profiling of this virtual GPU is switched off on its host" :
 		   p.vgpu == PM_UNSUPPORTED ? ": it is a virtual GPU without profiling" :
 					      "",
 		   p.confidential == PM_UNSUPPORTED ? ": confidential computing is on" : "",
-		   p.wsl == PM_UNSUPPORTED ? ": WSL does not have it" : "", p.sli == PM_UNSUPPORTED ? ": SLI is on" : "");
+		   p.wsl == PM_UNSUPPORTED ? ": WSL does not support it" : "", p.sli == PM_UNSUPPORTED ? ": SLI is on" : "");
 	return -1;
 }
 
@@ -473,7 +473,7 @@ struct counters *counters_open(struct collector *c)
 	if (all->message && load_libraries(all, why, sizeof(why)) == 0)
 		found = each_device(all, add_sampler);
 	if (found == 0)
-		snprintf(why, sizeof(why), "CUDA has no GPU that --gpu-metrics-devices=%s names", c->options->metrics_devices);
+		snprintf(why, sizeof(why), "CUDA does not have the GPUs of --gpu-metrics-devices=%s", c->options->metrics_devices);
 	if (found <= 0) {
 		use_nvml_instead(all);
 		collector_diagnose(c, DIAGNOSTIC_WARNING,
@@ -675,14 +675,14 @@ static void report_overflows(struct sampler *s)
 {
 	if (s->overflows)
 		collector_diagnose(s->collector, DIAGNOSTIC_WARNING,
-				   "The hardware's buffer for metrics of GPU %u was full %u times, with up to %lld ms "
-				   "from one fetching to the next: samples are missing. A lower --gpu-metrics-frequency takes less room.",
+				   "The hardware's buffer for metrics of GPU %u was full %u times, with up to %lld ms between two "
+				   "reads: samples are missing. A lower --gpu-metrics-frequency needs less room.",
 				   s->gpu->index, s->overflows, (long long)(s->longest_pause / 1000000));
 	if (s->image_overflows)
 		collector_diagnose(
 			s->collector, DIAGNOSTIC_WARNING,
-			"Samples of GPU %u were not fetched in time %u times, with up to %lld ms from one fetching "
-			"to the next: some are missing. A lower --gpu-metrics-frequency, or a processor that is not busy, helps.",
+			"Samples of GPU %u were not fetched in time %u times, with up to %lld ms between two reads: some are missing. "
+			"Use a lower --gpu-metrics-frequency, or a CPU that is less busy.",
 			s->gpu->index, s->image_overflows, (long long)(s->longest_pause / 1000000));
 	s->overflows = s->image_overflows = 0;
 	s->longest_pause = 0;

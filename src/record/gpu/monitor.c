@@ -423,14 +423,13 @@ static void look_after(struct gpu_monitor *m)
 	if (m->ended)
 		return;
 	if (pid > 0 && WIFSIGNALED(status))
-		report_gpu_trouble(
-			m, m->session, DIAGNOSTIC_WARNING,
-			"The process that reads the GPUs died of signal %d (%s): from here on there are no values of GPUs. Everything "
-			"else goes on.",
-			WTERMSIG(status), strsignal(WTERMSIG(status)));
+		report_gpu_trouble(m, m->session, DIAGNOSTIC_WARNING,
+				   "The process that reads the GPUs died of signal %d (%s): no values of GPUs are recorded from here on. "
+				   "Everything else continues.",
+				   WTERMSIG(status), strsignal(WTERMSIG(status)));
 	else
 		report_gpu_trouble(m, m->session, DIAGNOSTIC_WARNING,
-				   "The process that reads the GPUs ended: from here on there are no values of GPUs.");
+				   "The process that reads the GPUs ended: no values of GPUs are recorded from here on.");
 }
 
 /* 1: a message was taken, 0: there is none now, -1: no more will come. */
@@ -490,8 +489,8 @@ void gpu_monitor_wait(struct gpu_monitor *m, const struct gpu_options *options)
 		return;
 	take_until(m, &m->ready, READY_MS);
 	if (!m->ready)
-		report_gpu_trouble(m, m->session, DIAGNOSTIC_WARNING,
-				   "GPUs were not ready to be read after %d s: their metrics begin late.", READY_MS / 1000);
+		report_gpu_trouble(m, m->session, DIAGNOSTIC_WARNING, "GPUs were not ready after %d s: their metrics begin late.",
+				   READY_MS / 1000);
 }
 
 static void report_clocks(struct gpu_monitor *m)
@@ -505,7 +504,7 @@ static void report_clocks(struct gpu_monitor *m)
 		session_fact(m->session, key, gpu_clock_error(&m->gpus[i].clock));
 	}
 	if (m->damaged)
-		report_gpu_trouble(m, m->session, DIAGNOSTIC_WARNING, "%u messages of the process that reads the GPUs made no sense.",
+		report_gpu_trouble(m, m->session, DIAGNOSTIC_WARNING, "%u messages of the process that reads the GPUs were not valid.",
 				   m->damaged);
 }
 

@@ -59,7 +59,7 @@ static void diagnose_missing_samples(struct perf *p)
 				 p->lost);
 	else if (wanted > ENOUGH_SAMPLES && taken < 0.9 * wanted)
 		session_diagnose(p->session, SOURCE_RECORDER, DIAGNOSTIC_WARNING, 0,
-				 "The kernel took %.0f samples of the %.0f that %lld a second would be: %.0f a second%s.", taken, wanted,
+				 "The kernel took %.0f samples of %.0f (at %lld a second): %.0f a second%s.", taken, wanted,
 				 (long long)p->options->frequency, taken / wanted * (double)p->options->frequency,
 				 p->throttled ? " (kernel.perf_event_max_sample_rate allows no more)" : "");
 	else if (p->throttled)

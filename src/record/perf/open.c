@@ -397,7 +397,8 @@ int perf_open_all(struct perf *p, struct error *why)
 	result = settle_perf_events(p, why);
 	if (result == -EINVAL && p->only_threads) {
 		session_diagnose(p->session, SOURCE_RECORDER, DIAGNOSTIC_WARNING, 0,
-				 "Processes that the program starts from now on are recorded, too: leaving them out takes Linux 5.13.");
+				 "Processes that the program starts from now on are recorded, too: leaving them out requires Linux "
+				 "5.13.");
 		p->only_threads = 0;
 		result = settle_perf_events(p, why);
 	}

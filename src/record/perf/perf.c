@@ -48,8 +48,8 @@ int perf_begin(struct perf *p, struct session *s, const struct profile_options *
 	if ((options->attach_pid && perf_tasks_find(p, why) < 0) || perf_open_all(p, why) < 0) {
 		if (p->way.switches && !p->way.samples)
 			session_diagnose(s, SOURCE_RECORDER, DIAGNOSTIC_WARNING, 0,
-					 "Switches are not recorded: perf events are refused (%s). 'sonde doctor' says what "
-					 "would allow them.",
+					 "Switches are not recorded: perf events are refused (%s). 'sonde doctor' prints how to allow "
+					 "them.",
 					 why->text);
 		p->way.scope = SCOPE_NONE;
 		p->way.switches = 0;

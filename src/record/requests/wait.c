@@ -50,7 +50,7 @@ static void obey(struct waiting *w, uint32_t command)
 		return;
 	case STEER_CANCEL:
 	case STEER_SHUTDOWN: end_waiting(w); return;
-	case STEER_START: refuse_wait_request(w, EBUSY, "it was started already, and waits for 'sonde launch'"); return;
+	case STEER_START: refuse_wait_request(w, EBUSY, "it has already been started, and waits for 'sonde launch'"); return;
 	case STEER_STOP: refuse_wait_request(w, EBUSY, "no program was launched in it yet; 'cancel' ends it"); return;
 	default: refuse_wait_request(w, EINVAL, "the session does not know that command");
 	}

@@ -146,7 +146,7 @@ static struct module *find_or_make(struct modules *all, const struct module_key 
 	if (m)
 		return m;
 	if (all->made_count >= MODULE_LIMIT && key->kind != MODULE_OTHER)
-		return modules_named(all, MODULE_OTHER, "[more files than are told apart]");
+		return modules_named(all, MODULE_OTHER, "[too many files]");
 	return create_module(all, key, hash);
 }
 
@@ -251,8 +251,7 @@ static void diagnose(struct session *s, struct modules *all, const struct module
 					  "followed by frame pointers only, and it has no names unless a "
 					  "file with its build-id is found" :
 			 why == -ENOEXEC || why == -EBADMSG ?
-					  "%s is no ELF file that can be read: stacks through it are followed by frame "
-					  "pointers only" :
+					  "%s is not a readable ELF file: stacks through it are followed by frame pointers only" :
 					  "%s cannot be read here: stacks through it are followed by frame pointers only",
 			 m->path);
 }

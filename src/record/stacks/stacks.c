@@ -202,8 +202,8 @@ static void say_full(struct session *s, struct stacks *all)
 		return;
 	all->full = 1;
 	session_diagnose(s, SOURCE_RECORDER, DIAGNOSTIC_WARNING, 0,
-			 "there are more than %u distinct places or %u distinct stacks (or no memory for them): "
-			 "new ones are cut where they leave those known",
+			 "there are more than %u distinct addresses or %u distinct stacks, or no memory for them: new ones are cut "
+			 "where they leave known ones",
 			 FRAME_LIMIT, NODE_LIMIT);
 }
 

@@ -145,8 +145,8 @@ static int clear_the_way(struct report_writer *w, char *ret_note, size_t note_si
 	close(fd);
 	if (r > 0)
 		return error_set(err, EBUSY,
-				 "%s exists, and this filesystem cannot tell whether it is still being "
-				 "recorded: 'sonde recover' or remove it, or choose another name with -o",
+				 "%s exists, and on this file system it is not known whether it is still being recorded: 'sonde "
+				 "recover' or remove it, or choose another name with -o",
 				 w->part_path);
 	if (r == -EBUSY)
 		return error_set(err, EBUSY,
@@ -397,10 +397,8 @@ int output_publish(struct report_writer *w, struct error *err)
 	else
 		r = rename_if_free(w, w->part_path, w->path);
 	if (r == -EEXIST)
-		return error_set(err, EEXIST,
-				 "%s appeared meanwhile and is left alone; the report "
-				 "is complete in %s",
-				 w->path, w->part_path);
+		return error_set(err, EEXIST, "%s was made by somebody else meanwhile; the report is complete in %s", w->path,
+				 w->part_path);
 	if (r < 0)
 		return error_set_errno(err, -r, "cannot rename %s to %s", w->part_path, w->path);
 	sync_folder(w);

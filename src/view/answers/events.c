@@ -196,7 +196,7 @@ static int param_sort(struct params *p, struct collection *e, struct error *err)
 	e->backwards = text && *text == '-';
 	text = text ? text + e->backwards : "0";
 	if (!params_number(&text, 0, 4, &column) || *text)
-		return error_set(err, EINVAL, "sort is no number of a column");
+		return error_set(err, EINVAL, "sort is not the number of a column");
 	e->sort = column > 3 ? SORT_ROW : (enum sort_by)column;
 	return 0;
 }

@@ -47,7 +47,7 @@ static int make_filter(struct params *p, struct view_report *r, bool has_threads
 	while (r->rows[row].kind != ROW_THREAD && r->rows[row].parent != ROW_NO_PARENT)
 		row = r->rows[row].parent;
 	if (r->rows[row].kind != ROW_THREAD || !has_threads)
-		return error_set(err, EINVAL, "The row is of no thread, or only samples are told apart by threads");
+		return error_set(err, EINVAL, "The row has no thread, or is not a row of samples");
 	snprintf(ret + strlen(ret), size - strlen(ret), " and globalTid = %lld", (long long)index_global_tid(&r->index, r->rows[row].uid));
 	return 0;
 }
@@ -169,9 +169,9 @@ int answer_flame(struct view *v, struct params *p, struct answer *a, struct erro
 	for (size_t i = 0; given && i < 3; i++)
 		source = strcmp(given, sources[i]) == 0 ? sources[i] : source;
 	if (!source)
-		return error_set(err, EINVAL, "source is none of samples, offcpu and osrt");
+		return error_set(err, EINVAL, "source is not samples, offcpu or osrt");
 	if (order && strcmp(order, "top-down") && strcmp(order, "bottom-up"))
-		return error_set(err, EINVAL, "order is neither top-down nor bottom-up");
+		return error_set(err, EINVAL, "order is not top-down or bottom-up");
 	TRY(make_filter(p, report, strcmp(source, "offcpu") != 0, filter, sizeof(filter), err));
 	TRY(params_all_used(p, err));
 	return put_flame(report, source, filter, order && strcmp(order, "bottom-up") == 0, &a->body, err);

@@ -176,7 +176,7 @@ static void put_table(struct json_out *j, const struct report_file *file, const 
 	out_put_text(j, "title", file->title);
 	put_stats_columns(j, t, is_short);
 	put_rows(j, t, is_short);
-	snprintf(why, sizeof(why), "The recording has no %s.", file->skipped ? file->skipped : "data for it");
+	snprintf(why, sizeof(why), "The report has no %s.", file->skipped ? file->skipped : "data for it");
 	out_put_text(j, "skipped", t->columns ? NULL : why);
 	out_put_bool(j, "cut", is_cut);
 	out_close(j, '}');

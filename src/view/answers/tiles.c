@@ -54,7 +54,7 @@ static int write_tiles(struct view_report *r, unsigned level, const char *list, 
 		    !params_number(&list, INT64_MIN, INT64_MAX, &index) || (*list && *list++ != ','))
 			return error_set(err, EINVAL, "tiles is not a list of ROW:INDEX with rows of this report");
 		if (!tile_init(t, level, index))
-			return error_set(err, EINVAL, "A tile lies beyond all times");
+			return error_set(err, EINVAL, "A tile is outside of all times");
 		rc = write_row_tiles(r, (uint32_t)row, t, out);
 	}
 	return rc;

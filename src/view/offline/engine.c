@@ -82,7 +82,7 @@ EXPORTED(engine_take_made) int engine_take_made(struct derived_track *tracks, si
 	struct error err;
 
 	if (memory_file_add("/made", data, size) < 0 || report_open(&derived, "/made", &err) < 0)
-		return fail_answer(400, "What was made of the report cannot be read");
+		return fail_answer(400, "What was derived from the report cannot be read");
 	r->derived = derived;
 	r->derived_tracks = tracks;
 	r->derived_track_count = tracks_size / sizeof(*tracks);
@@ -123,8 +123,8 @@ EXPORTED(engine_ask) int engine_ask(char *uri)
 	route = route_find(params.path);
 	if (route && needs_events(route, &params))
 		answer_error(&engine.answer, 400,
-			     "This file has the report by level of detail, without its single events: export a time "
-			     "range to see them, or open the report with sonde view.");
+			     "This file has the report by level of detail, without its single events: export a time range, or open "
+			     "the report with sonde view.");
 	else if (route)
 		answer_make(&engine.view, route, &params, &engine.answer);
 	else

@@ -53,7 +53,7 @@ static int add_param(struct params *p, char *group, struct error *err)
 	if (value)
 		*value++ = '\0';
 	if (!decode_param(group, true) || (value && !decode_param(value, true)))
-		return error_set(err, EINVAL, "The address has an escape that is none");
+		return error_set(err, EINVAL, "The address has an escape that is not valid");
 	if (find_param(p, group))
 		return error_set(err, EINVAL, "%.40s is given twice", group);
 	if (p->count == PARAMS_MAX)
@@ -143,6 +143,6 @@ int params_all_used(const struct params *p, struct error *err)
 {
 	for (unsigned i = 0; i < p->count; i++)
 		if (!p->items[i].used)
-			return error_set(err, EINVAL, "There is no parameter %.40s here", p->items[i].name);
+			return error_set(err, EINVAL, "Unknown parameter %.40s", p->items[i].name);
 	return 0;
 }

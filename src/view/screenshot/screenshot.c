@@ -41,7 +41,7 @@ static int copy_result_text(struct shot *s, const char *key, char *ret, size_t s
 	const char *text = devtools_text(&s->result, key, &len);
 
 	if (!text || len >= size)
-		return error_set(err, EPROTO, "The browser answered something else than it was asked");
+		return error_set(err, EPROTO, "The browser sent an unexpected answer");
 	memcpy(ret, text, len);
 	ret[len] = '\0';
 	return 0;

@@ -245,7 +245,7 @@ void agent_nvtx_units(void)
 		else if (verdict == NVTX_UNKNOWN)
 			add_unit_name(&unknown, &units->items[i]);
 	}
-	report_units("NVTX was used before Sonde came, so what these do is not seen: ", &decided, ".");
-	report_units("NVTX is seen in these only if it was not used before Sonde came, which cannot be told: ", &unknown, ".");
+	report_units("NVTX was used before Sonde attached, so these are not recorded: ", &decided, ".");
+	report_units("NVTX is recorded in these only if it was not used before Sonde attached, which is not known: ", &unknown, ".");
 	give_memory(units, sizeof(*units));
 }

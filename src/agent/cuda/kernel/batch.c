@@ -42,7 +42,7 @@ static struct {
 static struct kernel_seen known;
 
 /* What was kept of its memory is gone with it. */
-static const char context_is_gone[] = "the context was not there any more when it was to be read";
+static const char context_is_gone[] = "the context was gone before it was read";
 
 int kernel_batch_is_open(void)
 {
@@ -384,7 +384,7 @@ static int read_entries(char *why)
 	const struct kernel_request *r = batch.request;
 
 	if (batch.modules_loaded) {
-		snprintf(why, KERNEL_WHY_SIZE, "a module was loaded after the launch, and memory cannot be put back any more");
+		snprintf(why, KERNEL_WHY_SIZE, "a module was loaded after the launch, and memory can no longer be restored");
 		return -1;
 	}
 	batch.source_is_due = kernel_source_wanted(r);

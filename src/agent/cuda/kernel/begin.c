@@ -158,7 +158,7 @@ static void report_devices(void)
 		reported = cuda_devices_look();
 }
 
-static const char captured[] = "a stream was being captured, and nothing can be waited for meanwhile";
+static const char captured[] = "a stream was being captured, and Sonde cannot wait during a capture";
 
 static void launch(enum kernel_call call, const struct cupti_call_data *data)
 {
@@ -454,14 +454,14 @@ static int ask_for_calls(char *why)
 	if (kernel_calls_enable(1) == 0)
 		return 0;
 	kernel_calls_enable(0);
-	snprintf(why, KERNEL_WHY_SIZE, "CUPTI does not tell of launches");
+	snprintf(why, KERNEL_WHY_SIZE, "CUPTI does not report launches");
 	return -1;
 }
 
 int kernel_begin(void)
 {
 	const char *path = getenv("SONDE_KERNEL_REQUEST");
-	char why[KERNEL_WHY_SIZE] = "no request was handed on", text[KERNEL_WHY_SIZE + 60];
+	char why[KERNEL_WHY_SIZE] = "no request was passed to the agent", text[KERNEL_WHY_SIZE + 60];
 
 	remember_folder(cuda_agent.cupti.path);
 	if (path && kernel_request_load(&kernel_agent.request, path, why) == 0 &&

@@ -24,7 +24,7 @@
 
 #define KERNEL_HIDDEN __attribute__((visibility("hidden")))
 #define KERNEL_WHY_SIZE 240
-#define KERNEL_NO_MEMORY "there was no memory for it" /* where nothing else is said */
+#define KERNEL_NO_MEMORY "out of memory" /* where nothing else is said */
 #define KERNEL_RANGE_NAME "range"
 #define KERNEL_GRAPH_NAME "CUDA graph" /* what a graph that is read as a whole is called */
 

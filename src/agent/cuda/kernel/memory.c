@@ -73,7 +73,7 @@ int kernel_memory_save(enum kernel_memory which, void *context, char *why)
 	result = copy_checkpoint(library.save, which);
 	if (result == CUPTI_OK)
 		return 0;
-	snprintf(why, KERNEL_WHY_SIZE, "memory could not be kept for another pass (error %d); fewer metrics need fewer passes", result);
+	snprintf(why, KERNEL_WHY_SIZE, "memory could not be saved for another pass (error %d); fewer metrics need fewer passes", result);
 	return -1;
 }
 
@@ -83,7 +83,7 @@ int kernel_memory_restore(enum kernel_memory which, char *why)
 
 	if (result == CUPTI_OK)
 		return 0;
-	snprintf(why, KERNEL_WHY_SIZE, "memory could not be put back (error %d)", result);
+	snprintf(why, KERNEL_WHY_SIZE, "memory could not be restored (error %d)", result);
 	return -1;
 }
 

@@ -34,12 +34,11 @@ static int is_work(enum kernel_call call)
 static int start_counters(const struct kernel_launch *l, const struct kernel_request *request)
 {
 	if (kernel_counters_hopeless(l->context)) {
-		snprintf(range.why, sizeof(range.why), "counters of this context cannot be read, as was said before");
+		snprintf(range.why, sizeof(range.why), "counters of this context cannot be read, as reported before");
 		return -1;
 	}
 	if (kernel_is_capturing()) {
-		snprintf(range.why, sizeof(range.why),
-			 "a stream was being captured when it began, and nothing can be waited for meanwhile");
+		snprintf(range.why, sizeof(range.why), "a stream was being captured when it began, and Sonde cannot wait during a capture");
 		return -1;
 	}
 	range.counters = kernel_replay_prepare(&kernel_agent.replay, l, &range.record, request, range.why);
@@ -134,7 +133,7 @@ static int make_again(struct kernel_counters *c)
 static int stop_counters(void)
 {
 	if (kernel_agent.request.ranges == KERNEL_RANGES_BY_CALLS && atomic_load(&range.modules_loaded)) {
-		snprintf(range.why, sizeof(range.why), "a module was loaded in it, and memory cannot be put back any more");
+		snprintf(range.why, sizeof(range.why), "a module was loaded in it, and memory can no longer be restored");
 		return -1;
 	}
 	if (kernel_agent.driver.cuCtxSynchronize() != 0) {
@@ -184,13 +183,15 @@ static void end_range_read(void)
 	void *was;
 
 	if (range.counters && kernel_is_capturing()) {
-		snprintf(range.why, sizeof(range.why), "a stream was being captured at its end, and nothing can be waited for meanwhile");
+		snprintf(range.why, sizeof(range.why),
+			 "a stream was being captured at its end, and Sonde cannot wait during a "
+			 "capture");
 		finish_range_read(1);
 	} else if (range.counters && kernel_agent.driver.cuCtxPushCurrent(range.counters->context) == 0) {
 		finish_range_read(range.failed || stop_counters() < 0);
 		kernel_agent.driver.cuCtxPopCurrent(&was);
 	} else if (range.counters) {
-		snprintf(range.why, sizeof(range.why), "its context was not there any more when it ended");
+		snprintf(range.why, sizeof(range.why), "its context was gone when it ended");
 		kernel_calls_forget();
 		report_range_read(1);
 	} else {
@@ -251,7 +252,7 @@ static void remember(enum kernel_call call, const struct cupti_call_data *data)
 	kernel_begin_alone();
 	if (atomic_load(&range.thread) && !range.failed) {
 		if (is_work(call) && data->context != range.counters->context) {
-			snprintf(range.why, sizeof(range.why), "it works in several contexts (--replay-mode app-range)");
+			snprintf(range.why, sizeof(range.why), "it uses several contexts (use --replay-mode app-range)");
 			result = -1;
 		} else {
 			result = kernel_calls_remember(call, data, range.why);

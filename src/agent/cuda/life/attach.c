@@ -70,16 +70,16 @@ static void stay(void)
 	cuda_activities_rest();
 	cuda_agent.core->diagnose(
 		DIAGNOSTIC_INFO,
-		"CUPTI stays in the program, with nothing enabled, and adds up to a microsecond to each launch: no moment was found "
-		"in which a thread left a CUDA call while no other one was in a call. Attaching once more tries again.");
+		"CUPTI stays in the program, with nothing enabled, and adds up to a microsecond to each launch: CUDA calls were "
+		"always under way. Attach again to retry.");
 }
 
 static void stay_without_turn(void)
 {
 	cuda_agent.core->diagnose(
 		DIAGNOSTIC_WARNING,
-		"CUPTI stays in the program: it had not come back from a call when the agents left, and is switched off only when "
-		"it does. Attaching once more tries again.");
+		"CUPTI stays in the program: a call into it had not returned when the agents left. It is switched off when the call "
+		"returns. Attach again to retry.");
 }
 
 /* CUPTI's own thread may still be handing over what was fetched. */

@@ -24,7 +24,7 @@ static uint32_t flags(void)
 static void refused(const char *what, int result)
 {
 	const char *why = NULL;
-	char text[256] = "CUDA: CUPTI does not record what was asked for: ";
+	char text[256] = "CUDA: CUPTI cannot record: ";
 
 	strncat(text, what, 64);
 	if (cuda_agent.cupti.cuptiGetResultString(result, &why) == CUPTI_OK && why) {
@@ -155,7 +155,7 @@ int cuda_activities_prepare(void)
 	cuda_buffers_prepare();
 	cuda_clock_start();
 	if (cupti->cuptiSetThreadIdType && cupti->cuptiSetThreadIdType(CUPTI_THREAD_ID_SYSTEM) != CUPTI_OK)
-		cuda_agent.core->diagnose(DIAGNOSTIC_WARNING, "CUDA: CUPTI does not tell which thread made a call");
+		cuda_agent.core->diagnose(DIAGNOSTIC_WARNING, "CUDA: CUPTI does not report which thread made a call");
 	if (cupti->cuptiActivityRegisterCallbacks(cuda_buffer_requested, cuda_buffer_completed) != CUPTI_OK)
 		return -EIO;
 	cuda_calls_prepare();

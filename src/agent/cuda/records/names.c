@@ -172,8 +172,8 @@ static uint32_t number_of_unknown(struct numbers *n, const void *bytes, uint32_t
 	uint32_t id = next_number(n);
 
 	if (!atomic_exchange_explicit(&n->reported, 1, memory_order_relaxed))
-		cuda_agent.core->diagnose(DIAGNOSTIC_WARNING, "CUDA: no memory for more names and ways of launching; "
-							      "the report is complete, but larger");
+		cuda_agent.core->diagnose(DIAGNOSTIC_WARNING, "CUDA: out of memory for names and launch configurations; the report is "
+							      "complete, but larger");
 	n->report(id, bytes, size);
 	return id;
 }

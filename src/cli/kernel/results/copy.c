@@ -217,7 +217,8 @@ static bool select_kept_kernels(struct cli *cli, const struct kernel_fields *fie
 	}
 	kernel_renames_release(&renames);
 	if (ok && fields->import && p->count && !results->count) {
-		command_fail(cli, &kernel_command, "None of the %zu kernels of %s is chosen: nothing is written", p->count, fields->import);
+		command_fail(cli, &kernel_command, "None of the %zu kernels of %s is selected; nothing is written", p->count,
+			     fields->import);
 		ok = false;
 	}
 	if (ok)

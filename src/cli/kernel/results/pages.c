@@ -281,7 +281,7 @@ static bool load_operators(struct printing *p)
 	if (found < 0)
 		command_fail(p->cli, &kernel_command, "%s", err.text);
 	else if (!found)
-		command_fail(p->cli, &kernel_command, "--operators %s: it has none of these kernels", p->fields->operators);
+		command_fail(p->cli, &kernel_command, "--operators: %s has none of these kernels", p->fields->operators);
 	return found > 0;
 }
 
@@ -432,7 +432,8 @@ int kernel_show(struct cli *cli, const struct kernel_fields *fields, const struc
 	if (!*fields->import)
 		return command_fail(cli, &kernel_command, "-i names no report");
 	if (parsed->word_count)
-		return command_fail(cli, &kernel_command, "'%s': a program is not run where -i names a report", parsed->words[0]);
+		return command_fail(cli, &kernel_command, "'%s': unexpected argument; -i reads a report and runs no program",
+				    parsed->words[0]);
 	filters = kernel_filter_make(cli, fields, &filter);
 	kernel_filter_release(&filter);
 	if (!filters || !kernel_check_baseline(cli, fields) || !kernel_check_rules(cli, fields))

@@ -146,7 +146,7 @@ static int say_missing(const struct metric_names *all, const char *word, struct 
 	nearest_begin(&nearest, word);
 	for (size_t i = 0; i < all->count; i++)
 		nearest_offer(&nearest, all->items[i]->name, strlen(all->items[i]->name));
-	return error_set(ret, ENOENT, "The report has no metric '%s'.%s --page raw lists what it has", word,
+	return error_set(ret, ENOENT, "The report does not have a metric '%s'.%s --page raw lists its metrics", word,
 			 strchr(word, ':') ? "" : nearest_hint(&nearest, "", hint, sizeof(hint)));
 }
 

@@ -35,7 +35,7 @@ static int lock_all(struct kernel_clocks *c, enum kernel_clock_control control)
 
 static void note_unlocked_clocks(struct cli *cli, struct kernel_clocks *c, const char *why)
 {
-	kernel_warn(cli, "note: clocks are left as they are: %s", why);
+	kernel_warn(cli, "note: clocks are not locked: %s", why);
 	snprintf(c->what, sizeof(c->what), "not locked: %s", why);
 }
 
@@ -47,8 +47,8 @@ static void report_locked(struct cli *cli, struct kernel_clocks *c, enum kernel_
 	}
 	snprintf(c->what, sizeof(c->what), "locked to %s", control == CLOCKS_BASE ? "base" : "the highest");
 	if (cli->role == CLI_NCU && !quiet)
-		fprintf(kernel_reported(cli),
-			"==PROF== Clocks are %s until the program ends; --clock-control none leaves them as they are.\n", c->what);
+		fprintf(kernel_reported(cli), "==PROF== Clocks are %s until the program ends; --clock-control none does not lock them.\n",
+			c->what);
 }
 
 void kernel_clocks_lock(struct cli *cli, struct kernel_clocks *ret, enum kernel_clock_control control, bool quiet)

@@ -156,9 +156,9 @@ static void report_links(struct counting *c)
 		count++;
 	}
 	if (count == 1)
-		kernel_warn(c->cli, "%s is of a link that no GPU here has: it is not counted", first);
+		kernel_warn(c->cli, "%s is not counted: no GPU on this machine has this link", first);
 	else if (count)
-		kernel_warn(c->cli, "%s and %zu more are of links that no GPU here has: they are not counted", first, count - 1);
+		kernel_warn(c->cli, "%s and %zu more are not counted: no GPU on this machine has these links", first, count - 1);
 }
 
 static int schedule(struct counting *c, const struct kernel_selected *choice, const char **names, size_t count, struct error *err)
@@ -222,7 +222,7 @@ static bool choose_counted_metrics(struct counting *c)
 	if (!kernel_load_cupti(c->cli, &cupti))
 		return false;
 	if (!kernel_find_chips(c->fields, chips, 1, why, sizeof(why))) {
-		command_fail(c->cli, &kernel_command, "There is no GPU here (%s)", why);
+		command_fail(c->cli, &kernel_command, "There is no GPU on this machine (%s)", why);
 		return false;
 	}
 	if (!kernel_load_texts(c->cli, c->fields, &texts))
@@ -301,9 +301,9 @@ static bool check_range_options(struct counting *c)
 
 	while (next_piece(&c->fields->range_options, &at, &text, piece, sizeof(piece))) {
 		if (strcmp(piece, "disable-host-restore") == 0) {
-			kernel_warn(
-				c->cli,
-				"--range-replay-options disable-host-restore: memory of the host that the device writes is put back in any case.");
+			kernel_warn(c->cli,
+				    "--range-replay-options disable-host-restore: ignored; memory of the host that the device writes is "
+				    "always restored.");
 		} else if (strcmp(piece, "enable-greedy-sync") != 0) {
 			command_fail(c->cli, &kernel_command,
 				     "--range-replay-options does not take '%s'. It takes enable-greedy-sync and disable-host-restore.",
@@ -326,7 +326,7 @@ static bool check_ranges(struct counting *c)
 	if (f->replay_mode < REPLAY_RANGE || !other)
 		return true;
 	command_fail(c->cli, &kernel_command,
-		     "A range is one result, whatever kernels it has: %s is not for --replay-mode range and app-range", other);
+		     "A range is one result, whatever kernels it has: %s is not supported with --replay-mode range and app-range", other);
 	return false;
 }
 
@@ -339,15 +339,14 @@ static bool check_mode(struct counting *c)
 	if (!check_range_options(c) || !check_ranges(c))
 		return false;
 	if (c->fields->fast && c->fields->replay_mode) {
-		command_fail(c->cli, &kernel_command,
-			     "--fast reads what one run of the program tells: not with --replay-mode application, which makes several");
+		command_fail(c->cli, &kernel_command, "--fast runs the program once: it and --replay-mode application exclude each other");
 		return false;
 	}
 	if (c->fields->cache_control != CACHE_BOTH)
 		return true;
 	if (c->fields->fast || c->fields->replay_mode) {
 		command_fail(c->cli, &kernel_command,
-			     "--cache-control both counts everything twice: not with --fast, and only with --replay-mode kernel");
+			     "--cache-control both counts everything twice; it requires --replay-mode kernel and excludes --fast");
 		return false;
 	}
 	for (size_t i = 0; i < count && r >= 0; i++)
@@ -412,7 +411,7 @@ static int run_counting(struct counting *c, const struct options_parsed *parsed,
 		fprintf(kernel_reported(c->cli),
 			"==WARNING== Instructions are not counted, and nothing is sampled, where kernels are not launched again one by one.\n");
 	if (f->null_stdin && !freopen("/dev/null", "r", stdin))
-		return command_fail(c->cli, &kernel_command, "Standard input cannot be taken away: %s", strerror(errno));
+		return command_fail(c->cli, &kernel_command, "Standard input cannot be replaced: %s", strerror(errno));
 	/* What the program prints comes behind what was said so far. */
 	fflush(kernel_reported(c->cli));
 	/* Macros were replaced: what is left stands for itself. */

@@ -85,8 +85,7 @@ static int report_end(struct cli *cli, const struct kernel_run *run, const struc
 {
 	if (run->request.kill && progress->read && status == 128 + SIGTERM) {
 		if (!run->quiet)
-			fprintf(kernel_reported(cli),
-				"==PROF== The program was ended behind the last launch that was asked for (--kill).\n");
+			fprintf(kernel_reported(cli), "==PROF== The program was ended after the last requested launch (--kill).\n");
 		return 0;
 	}
 	if (status > 128)
