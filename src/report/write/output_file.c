@@ -391,7 +391,7 @@ int output_publish(struct report_writer *w, struct error *err)
 	if (ftruncate(w->fd, (off_t)w->size) < 0 || fdatasync(w->fd) < 0)
 		return error_set_errno(err, errno, "cannot write %s", w->part_path);
 	if (!is_still_ours(w))
-		return error_set(err, ENOENT, "%s was removed while it was recorded; there is no report", w->part_path);
+		return error_set(err, ENOENT, "%s was removed while it was recorded; no report was written", w->part_path);
 	if (w->overwrite)
 		r = output_rename(w, w->part_path, w->path) < 0 ? -errno : 0;
 	else
