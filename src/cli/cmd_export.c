@@ -46,21 +46,21 @@ static const struct option_spec export_specs[] = {
 	{ .name = "stacks", FIELD(CHOICE, stacks), .initial = "any", .values = EXPORT_STACKS_NAMES, .arg = "what",
 	  .tag = "selection",
 	  .help = "Choose the stacks of folded and speedscope: CPU samples (cpu), or GPU time by the NVTX ranges and operators that "
-	  	"launched it (gpu). folded also has time off the CPU (offcpu) and time in calls of the OS runtime (osrt). "
-	  	"any takes CPU samples if there are some, otherwise GPU time; speedscope has both." },
+		  "launched it (gpu). folded also has time off the CPU (offcpu) and time in calls of the OS runtime (osrt). "
+		  "any takes CPU samples if there are some, otherwise GPU time; speedscope has both." },
 	{ .name = "ids", FIELD(BOOL, ids), .initial = "false", .tag = "selection",
 	  .help = "For folded: add the numbers of processes and threads to their names. Without them stacks of two runs can be "
-	  	"compared." },
+		  "compared." },
 	{ .name = "output", .letter = 'o', FIELD(TEXT, output), .arg = "name", .tag = "output",
 	  .shown = "the report's name with " EXPORT_ENDINGS " or .redacted.sonde",
 	  .help = "Write to this file; - is standard output. A name that ends in .gz is compressed. Neither is possible for sqlite, "
-	  	"csv and sonde." },
+		  "csv and sonde." },
 	{ .name = "force-overwrite", .letter = 'f', FIELD(BOOL, force_overwrite), .initial = "false", .tag = "output",
 	  .help = "Replace an existing export." },
 	{ .name = "redact", FIELD(BOOL, redact), .initial = "false", .bare = "true", .tag = "output",
 	  .help = "For sonde: write a report that can be shared, without the environment, folders, names of machines and users, "
-	  	"addresses, ids of devices, source files and the program's output. Figures and names of functions and "
-	  	"ranges stay." },
+		  "addresses, ids of devices, source files and the program's output. Figures and names of functions and "
+		  "ranges stay." },
 	{ .name = "lazy", .letter = 'l', FIELD(BOOL, lazy), .initial = "true", .tag = "output",
 	  .help = "Leave out tables without rows." },
 	{ .name = "quiet", .letter = 'q', FIELD(BOOL, quiet), .initial = "false", .tag = "output",
@@ -69,10 +69,10 @@ static const struct option_spec export_specs[] = {
 	  .help = "Export only tables whose whole name matches one of these POSIX basic regular expressions. Case is ignored." },
 	{ .name = "times", FIELD(TEXT, times), .arg = "[:]start/end[:]", .tag = "selection", .shown = "all",
 	  .help = "Export only events that begin and end in this range, such as 1s/1s500ms. A colon at an edge keeps the events that "
-	  	"cross it." },
+		  "cross it." },
 	{ .name = "max-size", FIELD(INTEGER, max_size), .initial = "32", .min = 0, .max = 2000, .arg = "MB", .tag = "selection",
 	  .help = "For html: show a report (or the part that --times selects) that is larger than this by level of detail, without "
-	  	"single events. 0 is no limit." },
+		  "single events. 0 is no limit." },
 	{ .name = "section-folder", FIELD(TEXTS, folders), .arg = "folder", .tag = "selection",
 	  .help = "For html: add the sections, rules and words of this folder to the page. They override Sonde's of the same name." },
 	{ .name = "section-folder-recursive", FIELD(TEXTS, deep_folders), .arg = "folder", .tag = "selection",

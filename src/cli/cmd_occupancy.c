@@ -32,7 +32,7 @@ static const struct option_spec occupancy_specs[] = {
 	  .max = INT32_MAX, .help = "Threads in a block." },
 	{ .name = "regs", FIELD(INTEGER, registers), .arg = "N", .initial = "32", .aliases = "registers", .tag = "kernel",
 	  .max = INT32_MAX, .help = "Set the registers per thread, as `cuobjdump -res-usage` or a kernel's launch statistics print "
-	  	"them." },
+		  "them." },
 	{ .name = "smem", FIELD(TEXT, shared), .arg = "bytes", .initial = "0", .aliases = "shared-memory", .tag = "kernel",
 	  .help = "Set the shared memory per block, static and dynamic: bytes, or 48K. Sonde adds what the driver reserves." },
 	{ .name = "smem-config", FIELD(TEXT, shared_config), .arg = "bytes|N%", .shown = "as much as the SM has", .tag = "kernel",
@@ -41,7 +41,7 @@ static const struct option_spec occupancy_specs[] = {
 	  .help = "Set the named barriers per block; they limit from compute capability 9.0 on." },
 	{ .name = "cluster", FIELD(INTEGER, cluster), .arg = "blocks", .initial = "0", .shown = "no clusters", .tag = "kernel",
 	  .max = INT32_MAX, .help = "Set the blocks per cluster (from compute capability 9.0 on); also prints how many clusters run "
-	  	"at once in a GPC." },
+		  "at once in a GPC." },
 	{ .name = "sms-per-gpc", FIELD(INTEGER, sms), .arg = "N", .initial = "16", .tag = "kernel", .min = 1, .max = 1024,
 	  .help = "Set the SMs per GPC, for clusters. Products of a chip with 18 have 16 or 18." },
 	{ .name = "curves", FIELD(BOOL, curves), .initial = "true", .bare = "true", .tag = "output",

@@ -35,7 +35,7 @@ static const struct option_spec stats_specs[] = {
 	{ .name = "report", .letter = 'r', FIELD(TEXTS, reports), .arg = "name[:option][,name]",
 	  .tag = "reports",
 	  .help = "Show these named reports, with options (cpu_sample_sum:thread). The default is the default set, without those that "
-	  	"have no data." },
+		  "have no data." },
 	{ .name = "report-dir", FIELD(TEXTS, folders), .arg = "folder[,folder]", .tag = "reports",
 	  .help = "Look in this folder for NAME.sql first, then in SONDE_STATS_REPORT_PATH, then in Sonde's own." },
 	{ .name = "input", FIELD(TEXT, input), .arg = "file", .tag = "reports",
@@ -47,7 +47,7 @@ static const struct option_spec stats_specs[] = {
 	  .help = "Show only events that touch this time, in ns or with ns, us, ms or s: 1.5s/2s. Events are not cut." },
 	{ .name = "filter-nvtx", FIELD(TEXT, filter_nvtx), .arg = "range[@domain][/index]", .tag = "reports",
 	  .help = "Show only what a thread did inside ranges of this name, and the GPU work of its calls there. * and ? match "
-	  	"anything; /0,2-4 selects some of the ranges; \\ before @, / or * means the character." },
+		  "anything; /0,2-4 selects some of the ranges; \\ before @, / or * means the character." },
 	{ .name = "steps", FIELD(TEXT, steps), .arg = "A-B[,C]", .tag = "reports",
 	  .help = "Show only what happened in these steps of a training: numbered ranges such as 'step 12' or ProfilerStep#12." },
 	{ .name = "sqlite", .type = OPTION_TEXT, .state = OPTION_OBSOLETE, .arg = "file", .tag = "reports",

@@ -29,7 +29,7 @@ static const struct option_spec symbolize_specs[] = {
 	{ .name = "debug-symbols", .type = OPTION_TEXT, .arg = "folders", .tag = "symbols",
 	  .offset = offsetof(struct symbolize_fields, debug_symbols),
 	  .help = "Search these folders first, separated by colons, for programs, libraries or debug files: by build-id "
-	  	"(.build-id/xx/yyy.debug), by path and by name." },
+		  "(.build-id/xx/yyy.debug), by path and by name." },
 	{ .name = "force", .type = OPTION_BOOL, .initial = "false", .bare = "true", .tag = "symbols",
 	  .offset = offsetof(struct symbolize_fields, force),
 	  .help = "Look for names of all frames, not only of those without one." },

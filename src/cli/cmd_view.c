@@ -49,7 +49,7 @@ static const struct option_spec view_specs[] = {
 	  .help = "Do not open a browser, only print the address." },
 	{ .name = "bind", FIELD(TEXT, bind), .arg = "address", .tag = "server", .shown = "127.0.0.1",
 	  .help = "Listen on this address. Anybody who can reach the machine and has the address with its token can read the reports. "
-	  	"Nothing is encrypted." },
+		  "Nothing is encrypted." },
 	{ .name = "web-folder", FIELD(TEXT, web_folder), .flags = OPTION_HIDDEN, .arg = "folder", .tag = "server",
 	  .help = "Serve the page from this folder." },
 	{ .name = "baseline", FIELD(TEXT, baseline), .arg = "report", .tag = "kernels",
@@ -60,7 +60,7 @@ static const struct option_spec view_specs[] = {
 	  .help = "The same, including all subfolders." },
 	{ .name = "operators", FIELD(TEXT, operators), .arg = "trace", .tag = "kernels",
 	  .help = "Sum kernels by the PyTorch operators that started them, as in this trace of the same program (torch.profiler's "
-	  	"JSON, or the report that 'sonde import' made of it)." },
+		  "JSON, or the report that 'sonde import' made of it)." },
 	{ .name = "screenshot", FIELD(TEXT, screenshot), .arg = "file.png", .tag = "picture",
 	  .help = "Write a picture of the page, drawn by Chromium or Chrome without a window, and exit." },
 	{ .name = "size", FIELD(TEXT, size), .initial = "1920x1080", .arg = "WxH", .tag = "picture", .help = "Set the size of the "

@@ -17,11 +17,11 @@ static const struct option_spec kernel_specs[] = {
 	  .help = "Print this section; can be repeated." },
 	{ .name = "metrics", FIELD(TEXTS, metrics), .arg = "name[,name]", .tag = "choice",
 	  .help = "Count these metrics, with or without rollup (sm__cycles_active.avg). regex:EXPRESSION takes all whose name "
-	  	"matches; group:NAME a group; breakdown:THROUGHPUT the metrics that it is the largest of; pmsampling:NAME a "
-	  	"metric over time." },
+		  "matches; group:NAME a group; breakdown:THROUGHPUT the metrics that it is the largest of; pmsampling:NAME a "
+		  "metric over time." },
 	{ .name = "section-folder", FIELD(TEXTS, folders), .arg = "folder", .tag = "choice",
 	  .help = "Also use sections (NAME.section), sets (NAME.set) and descriptions (NAME.txt) of this folder. They override "
-	  	"Sonde's own." },
+		  "Sonde's own." },
 	{ .name = "section-folder-recursive", FIELD(TEXTS, deep_folders), .arg = "folder", .tag = "choice",
 	  .help = "The same, including all subfolders." },
 	{ .name = "disable-extra-suffixes", FLAG(only_named), .tag = "choice",
@@ -40,12 +40,12 @@ static const struct option_spec kernel_specs[] = {
 	  .help = "List names only, the suffixes of the names of --metrics, or both for every metric." },
 	{ .name = "query-metrics-collection", FIELD(TEXT, collection), .initial = "profiling", .arg = "name", .tag = "lists",
 	  .help = "List these metrics: profiling (counted by the hardware), pmsampling (sampled), or those that are not counted: "
-	  	"device, groups, launch, numa, nvlink, occupancy, source, stats, warpsampling." },
+		  "device, groups, launch, numa, nvlink, occupancy, source, stats, warpsampling." },
 	{ .name = "chips", FIELD(TEXTS, chips), .arg = "chip[,chip]", .tag = "lists", .shown = "those of this machine",
 	  .help = "List for these chips; no GPU is needed." },
 	{ .name = "explain", FIELD(TEXT, explain), .arg = "name", .tag = "lists",
 	  .help = "Explain a metric, a unit (sm, lts, sector), a pipeline (alu, xu), a warp state (long_scoreboard), a section or a "
-	  	"row." },
+		  "row." },
 	{ .name = "rule", FIELD(TEXTS, rules), .arg = "id|regex:expression", .tag = "output", .shown = "all",
 	  .help = "Apply only this rule; can be repeated." },
 	{ .name = "log-file", FIELD(TEXT, log_file), .arg = "file|stdout|stderr", .tag = "output",
@@ -101,17 +101,17 @@ static const struct option_spec kernel_specs[] = {
 	{ .name = "json", FLAG(json), .tag = "output", .help = "Write JSON: all values in full." },
 	{ .name = "export", .letter = 'o', FIELD(TEXT, output), .arg = "file", .tag = "output", .shown = "none is kept",
 	  .help = "Write the results to this report; without --page nothing else is printed. The name can have %h (host), %q{NAME} "
-	  	"(environment variable), %p (process id), %i (lowest free number) and %%." },
+		  "(environment variable), %p (process id), %i (lowest free number) and %%." },
 	{ .name = "import", .letter = 'i', FIELD(TEXT, import), .arg = "report", .tag = "output",
 	  .help = "Print from a report, or from a table of 'ncu --csv', instead of running a program." },
 	{ .name = "page", FIELD(CHOICE, page), .values = "details|raw|source|session", .initial = "details", .tag = "output",
 	  .help = "Print the sections of each kernel, every metric, or what was recorded and where." },
 	{ .name = "print-summary", .aliases = "summary", FIELD(CHOICE, summary), .values = "none|per-gpu|per-kernel|per-nvtx|per-operator", .initial = "none", .tag = "output",
 	  .help = "Print least, greatest and mean over launches, not each launch: per kernel with one grid and block, GPU, NVTX "
-	  	"range, or PyTorch operator." },
+		  "range, or PyTorch operator." },
 	{ .name = "print-units", .aliases = "units", FIELD(CHOICE, units), .values = "auto|base", .initial = "auto", .tag = "output",
 	  .help = "Print larger units for large values, or the units of the counters. A column of a CSV table has the unit of its "
-	  	"largest value." },
+		  "largest value." },
 	{ .name = "print-details", FIELD(CHOICE, details), .values = "header|body|all", .initial = "header", .tag = "output",
 	  .help = "Print the first table of each section, the others, or all." },
 	{ .name = "print-metric-name", FIELD(CHOICE, metric_name), .values = "label|name|label-name", .initial = "label", .tag = "output",
@@ -124,16 +124,16 @@ static const struct option_spec kernel_specs[] = {
 	  .help = "Also explain the values." },
 	{ .name = "baseline", FIELD(TEXT, baseline), .arg = "report", .tag = "output",
 	  .help = "Compare with the same kernels in this report (or table of 'ncu --csv'): print by how many percent each value "
-	  	"changed." },
+		  "changed." },
 	{ .name = "threshold", FIELD(TEXTS, thresholds), .arg = "metric=percent[,...]", .tag = "output",
 	  .help = "Exit with status 4 if a metric changed by more than this percentage of the baseline; with + only if it grew, with "
-	  	"- if it shrank." },
+		  "- if it shrank." },
 	{ .name = "operators", FIELD(TEXT, operators), .arg = "trace", .tag = "output",
 	  .help = "For --print-summary per-operator: take the PyTorch operators that started the kernels from this trace of the same "
-	  	"program (torch.profiler's JSON, or the report that 'sonde import' made of it)." },
+		  "program (torch.profiler's JSON, or the report that 'sonde import' made of it)." },
 	{ .name = "variation", FIELD(INTEGER, variation), .initial = "10", .min = 0, .max = 1000000, .arg = "percent", .tag = "output",
 	  .help = "Report values that differ by more than this between launches of the same kernel, and launches that are not "
-	  	"typical; 0 turns it off." },
+		  "typical; 0 turns it off." },
 	{ .name = "print-fp", .aliases = "fp", FLAG(all_real), .tag = "output", .help = "Print whole numbers with decimals, too." },
 	{ .name = "force-overwrite", .letter = 'f', FLAG(overwrite), .tag = "output", .help = "Replace an existing report." },
 	{ .name = "kernel-name", .letter = 'k', FIELD(TEXT, name), .arg = "name|regex:expression", .shown = "all", .tag = "filter",
@@ -148,7 +148,7 @@ static const struct option_spec kernel_specs[] = {
 	  .tag = "filter", .help = "Read so many." },
 	{ .name = "kernel-id", FIELD(TEXTS, ids), .arg = "context:stream:[regex:]name:invocation", .tag = "filter",
 	  .help = "Read only these launches; each part can be empty. Context and stream are numbers, or an expression for the number "
-	  	"or the NVTX name. Invocations are counted from 1, by name, and can be an expression, too. Can be repeated." },
+		  "or the NVTX name. Invocations are counted from 1, by name, and can be an expression, too. Can be repeated." },
 	{ .name = "filter-mode", FIELD(CHOICE, filter_mode), .values = "global|per-gpu|per-launch-config", .initial = "global", .tag = "filter",
 	  .help = "For -s, -c and --kernel-id: count all launches, those of each GPU, or those of each grid, block and shared memory." },
 	{ .name = "devices", FIELD(TEXT, devices), .arg = "number[,number]", .shown = "all", .tag = "filter", .help = "Read only "
@@ -159,7 +159,7 @@ static const struct option_spec kernel_specs[] = {
 	  .help = "Ignore cudaProfilerStart() and cudaProfilerStop()." },
 	{ .name = "range-filter", FIELD(TEXT, range_filter), .arg = "[yes|no]:[numbers]:[numbers]", .tag = "filter",
 	  .help = "Read only in these ranges between cudaProfilerStart() and cudaProfilerStop(), and in these NVTX ranges of "
-	  	"--nvtx-include: 2, 2|3 or [2-4]. With yes, NVTX ranges are counted again from 1 in each of the former." },
+		  "--nvtx-include: 2, 2|3 or [2-4]. With yes, NVTX ranges are counted again from 1 in each of the former." },
 	{ .name = "nvtx", FLAG(nvtx), .tag = "filter", .help = "Keep the NVTX ranges around each launch." },
 	{ .name = "nvtx-include", FIELD(TEXTS, nvtx_include), .arg = "expression", .tag = "filter",
 	  .help = "Only launches in these NVTX ranges: A/ (pushed), A/B (B directly in A), [A (outermost), A] (innermost), A/*/B, A/+/B, A (started), A,B "

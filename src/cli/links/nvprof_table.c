@@ -118,7 +118,7 @@ static const struct option_spec nvprof_specs[] = {
 	  .help = "Print nothing." },
 	{ .name = "log-file", FIELD(TEXT, log_file), .arg = "file", .tag = "printing",
 	  .help = "Write tables to a file (%p, %h, %q{NAME} and %% as in the report's name), to %1 standard output, or to %2 standard "
-	  	"error." },
+		  "error." },
 
 	{ .name = "export-profile", .letter = 'o', FIELD(TEXT, output), .arg = "file", .tag = "files",
 	  .aliases = "output-profile", .help = "Write this report; tables are then printed only on request." },
