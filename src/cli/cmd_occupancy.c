@@ -29,7 +29,7 @@ static const struct option_spec occupancy_specs[] = {
 	{ .name = "cc", FIELD(TEXT, capability), .arg = "9.0|sm_90", .aliases = "arch", .tag = "kernel",
 	  .help = "Set the compute capability of the GPU, 7.0 to 12.1." },
 	{ .name = "threads", FIELD(INTEGER, threads), .arg = "N", .initial = "0", .shown = "", .aliases = "block-size", .tag = "kernel",
-	  .max = INT32_MAX, .help = "Threads in a block." },
+	  .max = INT32_MAX, .help = "Set the threads per block." },
 	{ .name = "regs", FIELD(INTEGER, registers), .arg = "N", .initial = "32", .aliases = "registers", .tag = "kernel",
 	  .max = INT32_MAX, .help = "Set the registers per thread, as `cuobjdump -res-usage` or a kernel's launch statistics print "
 		  "them." },

@@ -51,7 +51,7 @@ static const struct option_spec kernel_specs[] = {
 	{ .name = "log-file", FIELD(TEXT, log_file), .arg = "file|stdout|stderr", .tag = "output",
 	  .help = "Write the output to this file. The name can have the macros of --export." },
 	{ .name = "quiet", FLAG(quiet), .tag = "output", .help = "Print results only, no progress." },
-	{ .name = "verbose", NO_EFFECT(BOOL, OBSOLETE), .bare = "true", .tag = "output", .help = "Print more; all of it is printed "
+	{ .name = "verbose", NO_EFFECT(BOOL, OBSOLETE), .bare = "true", .tag = "output", .help = "Print more. Everything is printed "
 		"without this option." },
 	{ .name = "open-in-ui", FLAG(open_in_ui), .tag = "output", .help = "Show the report in the browser instead of printing it." },
 	{ .name = "details-all", FLAG(details_all), .tag = "output", .help = "Older spelling of --print-details all." },
@@ -79,22 +79,25 @@ static const struct option_spec kernel_specs[] = {
 	{ .name = "communicator-tcp-port", NO_EFFECT(INTEGER, PLANNED), .tag = "ncu", .help = "Of --communicator tcp." },
 	{ .name = "communicator-shmem-num-peers", NO_EFFECT(INTEGER, PLANNED), .tag = "ncu", .help = "Of --communicator shmem." },
 	{ .name = "lockstep-kernel-launch", NO_EFFECT(BOOL, PLANNED), .bare = "true", .tag = "ncu", .help = "Launches of several processes in step." },
-	{ .name = "lockstep-nvtx-include", NO_EFFECT(TEXTS, PLANNED), .tag = "ncu", .help = "Which launches that are." },
-	{ .name = "lockstep-nvtx-exclude", NO_EFFECT(TEXTS, PLANNED), .tag = "ncu", .help = "Which launches that are not." },
+	{ .name = "lockstep-nvtx-include", NO_EFFECT(TEXTS, PLANNED), .tag = "ncu", .help = "Select these launches." },
+	{ .name = "lockstep-nvtx-exclude", NO_EFFECT(TEXTS, PLANNED), .tag = "ncu", .help = "Exclude these launches." },
 	{ .name = "mps", NO_EFFECT(CHOICE, PLANNED), .values = "none|client|control|primary-client", .off = "none", .tag = "ncu", .help = "Clients of an MPS server." },
 	{ .name = "mps-num-clients", NO_EFFECT(INTEGER, PLANNED), .tag = "ncu", .help = "Of --mps." },
 	{ .name = "mps-timeout", NO_EFFECT(INTEGER, PLANNED), .tag = "ncu", .help = "Of --mps." },
 	{ .name = "rename-kernels", FIELD(CHOICE, rename), .values = KERNEL_YES_NO, .initial = "on", .bare = "on", .arg = "on|off", .tag = "output",
-	  .help = "Call kernels as ncu-kernel-renames.yaml says, in this folder or in $HOME/.config/NVIDIA Corporation." },
+	  .help = "Rename kernels as in ncu-kernel-renames.yaml, in this folder or in $HOME/.config/NVIDIA Corporation." },
 	{ .name = "rename-kernels-export", FIELD(CHOICE, rename_export), .values = KERNEL_YES_NO, .initial = "off", .bare = "on", .arg = "on|off", .tag = "output",
-	  .help = "Write such a file with the kernels' names, to be edited." },
-	{ .name = "rename-kernels-path", FIELD(TEXT, rename_path), .arg = "file", .tag = "output", .help = "Take, or write, this file instead." },
+	  .help = "Write a file with the kernels' names, to edit it for --rename-kernels." },
+	{ .name = "rename-kernels-path", FIELD(TEXT, rename_path), .arg = "file", .tag = "output", .help = "Read or write this file "
+		"instead." },
 	{ .name = "pipeline-boost-state", NO_EFFECT(CHOICE, PLANNED), .values = "stable|dynamic", .off = "dynamic", .tag = "ncu",
 	  .help = "Keep tensor pipelines at one power state." },
 	{ .name = "section-folder-restore", NO_EFFECT(BOOL, OBSOLETE), .bare = "true", .tag = "ncu", .help = "Sonde's own files are never copied." },
 	{ .name = "metric-distribution-groups", NO_EFFECT(INTEGER, PLANNED), .tag = "ncu", .help = "Spread metrics over several GPUs." },
-	{ .name = "print-metric-attribution", NO_EFFECT(BOOL, PLANNED), .bare = "true", .tag = "ncu", .help = "Say which context a value is of." },
-	{ .name = "warp-samples-per-interval", NO_EFFECT(INTEGER, PLANNED), .tag = "ncu", .help = "Samples of warps in each interval of PM sampling." },
+	{ .name = "print-metric-attribution", NO_EFFECT(BOOL, PLANNED), .bare = "true", .tag = "ncu", .help = "Print the context of a "
+		"value." },
+	{ .name = "warp-samples-per-interval", NO_EFFECT(INTEGER, PLANNED), .tag = "ncu", .help = "Set the number of warp samples in "
+		"each interval of PM sampling." },
 	{ .name = "print-rule-details", FLAG(rule_details), .tag = "output", .help = "Print below each rule the metrics that it read; "
 		"not in CSV." },
 	{ .name = "csv", FLAG(csv), .tag = "output", .help = "Write CSV, in base units (called ncu: as --print-units says). With -o X.csv, that file gets a row for each kernel and a column for each metric." },
@@ -162,86 +165,95 @@ static const struct option_spec kernel_specs[] = {
 		  "--nvtx-include: 2, 2|3 or [2-4]. With yes, NVTX ranges are counted again from 1 in each of the former." },
 	{ .name = "nvtx", FLAG(nvtx), .tag = "filter", .help = "Keep the NVTX ranges around each launch." },
 	{ .name = "nvtx-include", FIELD(TEXTS, nvtx_include), .arg = "expression", .tag = "filter",
-	  .help = "Only launches in these NVTX ranges: A/ (pushed), A/B (B directly in A), [A (outermost), A] (innermost), A/*/B, A/+/B, A (started), A,B "
-		  "(both); D@... in domain D; regex:... names are expressions. May be repeated: one of them is enough." },
-	{ .name = "nvtx-exclude", FIELD(TEXTS, nvtx_exclude), .arg = "expression", .tag = "filter", .help = "Not those in these ranges; goes first." },
+	  .help = "Read only launches in these NVTX ranges: A/ (pushed), A/B (B directly in A), [A (outermost), A] (innermost), "
+		  "A/*/B, A/+/B, A (started), A,B (both); D@... in domain D; regex:... names are expressions. Can be "
+		  "repeated: one match is enough." },
+	{ .name = "nvtx-exclude", FIELD(TEXTS, nvtx_exclude), .arg = "expression", .tag = "filter", .help = "Skip launches in these "
+		"ranges; takes precedence." },
 	{ .name = "nvtx-push-pop-scope", FIELD(CHOICE, nvtx_scope), .values = "thread|process", .initial = "thread", .tag = "filter",
-	  .help = "Pushed ranges are those of the thread, or of all threads together." },
+	  .help = "Match pushed ranges of the thread, or of all threads together." },
 	{ .name = "target-processes", FIELD(CHOICE, processes), .values = "all|application-only", .initial = "all", .tag = "filter",
-	  .help = "Also processes that the program starts, or the program alone." },
+	  .help = "Also read processes that the program starts, or the program alone." },
 	{ .name = "target-processes-filter", FIELD(TEXTS, process_filter), .arg = "name|regex:expression|exclude:name|exclude-tree:name[,...]",
-	  .tag = "filter", .help = "Only processes of these programs; the first expression that matches decides." },
+	  .tag = "filter", .help = "Read only processes of these programs; the first expression that matches decides." },
 	{ .name = "list-kernels", FLAG(list_kernels), .tag = "lists",
-	  .help = "Run the program without counters and list its kernels: launches, time, sizes, and the options that choose them." },
-	{ .name = "call-stack", FLAG(call_stack), .tag = "output", .help = "Also where in the program each launch was made." },
+	  .help = "Run the program without counters and list its kernels: launches, time, sizes, and the options that select them." },
+	{ .name = "call-stack", FLAG(call_stack), .tag = "output", .help = "Also record where in the program each launch was made." },
 	{ .name = "call-stack-type", FIELD(TEXTS, call_stack_types), .arg = "native|python|all", .shown = "native", .tag = "output",
-	  .help = "The same by functions of the program, by those of Python (3.9 to 3.13), or both. May be repeated." },
+	  .help = "Keep the call stack of each launch: functions of the program, those of Python (3.9 to 3.13), or both. Can be "
+		  "repeated." },
 	{ .name = "native-include", FIELD(TEXTS, native_include), .arg = "module@@function", .tag = "filter",
-	  .help = "Only launches that functions of this name, or of this library, led to; either may be empty, or regex:EXPRESSION. They are chosen when all "
-		  "were read: -s and -c count those. May be repeated: one of them is enough." },
+	  .help = "Read only launches below functions of this name, or of this library; either can be empty, or regex:EXPRESSION. "
+		  "They are selected after -s and -c. Can be repeated: one match is enough." },
 	{ .name = "native-exclude", FIELD(TEXTS, native_exclude), .arg = "module@@function", .tag = "filter", .help = "Not those; goes first." },
 	{ .name = "python-include", FIELD(TEXTS, python_include), .arg = "module@file@function", .tag = "filter",
-	  .help = "Only launches that these functions of Python led to; parts may be empty, or regex:EXPRESSION. May be repeated: one of them is enough." },
+	  .help = "Read only launches below these functions of Python; parts can be empty, or regex:EXPRESSION. Can be repeated: one "
+		  "match is enough." },
 	{ .name = "python-exclude", FIELD(TEXTS, python_exclude), .arg = "module@file@function", .tag = "filter", .help = "Not those; goes first." },
 	{ .name = "print-nvtx-rename", FIELD(CHOICE, nvtx_rename), .values = "none|kernel", .initial = "none", .tag = "output",
-	  .help = "Call kernels by the innermost NVTX range they were launched in." },
-	{ .name = "kill", FIELD(CHOICE, kill), .values = KERNEL_YES_NO, .initial = "no", .bare = "yes", .arg = "yes|no", .tag = "filter", .help = "End the program when they were read." },
+	  .help = "Name kernels after the innermost NVTX range around their launch." },
+	{ .name = "kill", FIELD(CHOICE, kill), .values = KERNEL_YES_NO, .initial = "no", .bare = "yes", .arg = "yes|no", .tag = "filter", .help = "End "
+		"the program after the last requested launch." },
 	{ .name = "warp-sampling-interval", .aliases = "sampling-interval", FIELD(TEXT, sampling_interval), .initial = "auto", .arg = "auto|0..31", .tag = "source",
-	  .help = "Note where warps are every 2^(5+n) cycles." },
+	  .help = "Sample warps every 2^(5+n) cycles." },
 	{ .name = "warp-sampling-max-passes", .aliases = "sampling-max-passes", FIELD(INTEGER, sampling_passes), .initial = "5", .min = 1, .max = 100, .arg = "n",
-	  .tag = "source", .help = "Sample a kernel again, with a larger buffer, so many times at most where it did not suffice." },
+	  .tag = "source", .help = "Repeat the sampling of a kernel with a larger buffer at most this many times, if the buffer was "
+		  "too small." },
 	{ .name = "warp-sampling-buffer-size", .aliases = "sampling-buffer-size", FIELD(INTEGER, sampling_buffer), .initial = "33554432", .min = 4096,
-	  .max = INT64_C(1) << 34, .arg = "bytes", .tag = "source", .help = "Buffer for samples of warps, on the GPU." },
+	  .max = INT64_C(1) << 34, .arg = "bytes", .tag = "source", .help = "Set the size of the buffer for warp samples, on the GPU." },
 	{ .name = "pm-sampling-interval", FIELD(INTEGER, series_interval), .initial = "0", .min = 0, .max = INT64_C(1) << 30, .arg = "ns", .shown = "by the kernel's length",
-	  .tag = "source", .help = "Time between samples of metrics over time; 1000 or more." },
-	{ .name = "pm-sampling-max-passes", FIELD(INTEGER, series_passes), .initial = "0", .min = 0, .max = 1000, .arg = "n", .shown = "as many as it takes",
-	  .tag = "source", .help = "Sample metrics over time in so many runs of the kernel at most." },
+	  .tag = "source", .help = "Set the time between samples of metrics over time; at least 1000." },
+	{ .name = "pm-sampling-max-passes", FIELD(INTEGER, series_passes), .initial = "0", .min = 0, .max = 1000, .arg = "n", .shown = "as "
+		"many as needed",
+	  .tag = "source", .help = "Sample metrics over time in at most this many runs of the kernel." },
 	{ .name = "pm-sampling-buffer-size", FIELD(INTEGER, series_buffer), .initial = "0", .min = 0, .max = INT64_C(1) << 34, .arg = "bytes", .shown = "32 MB",
-	  .tag = "source", .help = "Buffer for samples over time, on the GPU." },
-	{ .name = "disable-pm-warp-sampling", FLAG(no_warp_states), .tag = "source", .help = "Metrics over time without those of what warps wait for." },
+	  .tag = "source", .help = "Set the size of the buffer for samples over time, on the GPU." },
+	{ .name = "disable-pm-warp-sampling", FLAG(no_warp_states), .tag = "source", .help = "Sample metrics over time without the "
+		"warp states." },
 	{ .name = "import-source", FIELD(CHOICE, import_source), .values = KERNEL_YES_NO, .initial = "no", .bare = "yes", .arg = "yes|no", .tag = "source",
 	  .help = "Keep source files of profiled kernels in the report." },
 	{ .name = "source-folders", .aliases = "source-folder", FIELD(TEXTS, source_folders), .arg = "folder[,folder]", .tag = "source",
 	  .help = "Look for source files in these folders, too." },
 	{ .name = "resolve-source-file", FIELD(TEXTS, source_files), .arg = "file[,file]", .tag = "source",
-	  .help = "Take these files for the source files of the same name." },
+	  .help = "Use these files as the source files of the same name." },
 	{ .name = "import-sass", FIELD(CHOICE, import_sass), .values = KERNEL_YES_NO, .initial = "yes", .arg = "yes|no", .tag = "source",
 	  .help = "Keep the disassembled instructions of profiled kernels in the report." },
 	{ .name = "print-source", FIELD(CHOICE, print_source), .values = "sass|ptx|cuda|cuda,sass", .initial = "sass", .tag = "output",
-	  .help = "What --page source lists: instructions, lines of the PTX or of the CUDA source, or each line with its instructions." },
+	  .help = "Choose what --page source lists: instructions, lines of the PTX or of the CUDA source, or each line with its "
+		  "instructions." },
 	{ .name = "print-inlined", FIELD(CHOICE, print_inlined), .values = "innermost|outermost", .initial = "innermost", .tag = "output",
-	  .help = "Count what was inlined for the line it was written on, or for the line of the kernel that called it." },
+	  .help = "Count inlined code for its own line, or for the line of the kernel that called it." },
 	{ .name = "check-exit-code", FIELD(CHOICE, check_exit_code), .values = KERNEL_YES_NO, .initial = "yes", .arg = "yes|no", .tag = "replay",
-	  .help = "End with the program's exit status, or with 0 whatever it is." },
+	  .help = "Exit with the program's exit status, or always with 0." },
 	{ .name = "store-environment", FIELD(CHOICE, store_environment), .values = STORE_ENVIRONMENT_NAMES, .initial = "safe", .tag = "output",
-	  .help = "What the report holds of the environment: nothing, variables that say how the program ran, or all. Values and arguments that look "
-		  "like secrets are replaced, but with 'all'." },
+	  .help = "Store nothing of the environment, the variables that say how the program ran, or all. Unless it is 'all', values "
+		  "and arguments that look like secrets are replaced." },
 	{ .name = "replay-timeout", FIELD(INTEGER, replay_timeout), .initial = "0", .min = 0, .max = 86400, .arg = "seconds", .shown = "never", .tag = "replay",
-	  .help = "End the program when a kernel does not end for so long while it is run again, as collectives may; what was read before is kept." },
+	  .help = "End the program when a replayed kernel takes longer than this, as collectives can; earlier results are kept." },
 	{ .name = "cache-control", FIELD(CHOICE, cache_control), .values = "all|none|both", .initial = "all", .tag = "replay",
-	  .help = "Empty the caches before each pass, leave them as they are, or count everything both ways: NAME is with emptied caches, NAME.warm with "
-		  "what is in them." },
+	  .help = "Empty the caches before each pass, do not change them, or count everything both ways: NAME with emptied caches, "
+		  "NAME.warm with warm ones." },
 	{ .name = "replay-mode", FIELD(CHOICE, replay_mode), .values = "kernel|application|range|app-range", .initial = "kernel", .tag = "replay",
-	  .help = "Where metrics need several passes: launch each kernel again with the same memory, or run the whole program once for each pass. "
-		  "range, app-range: what is read are ranges of many launches, between cudaProfilerStart() and cudaProfilerStop() or those of "
-		  "--nvtx-include, by making their calls again or by running the program again." },
+	  .help = "Choose how several passes are counted: replay each kernel with the same memory, or run the whole program once for "
+		  "each pass. range and app-range read ranges of many launches, between cudaProfilerStart() and "
+		  "cudaProfilerStop() or those of --nvtx-include: by repeating their calls, or by running the program again." },
 	{ .name = "clock-control", FIELD(CHOICE, clock_control), .values = "none|base|boost|force-boost|reset", .initial = "none", .tag = "replay",
-	  .help = "Leave the clocks of the GPUs as they are, or lock them while the program runs to what they can hold at all times, or to the most "
-		  "they have (force-boost is the same); or undo what another tool locked. Others on the machine see that, too. "
-		  "Called ncu, base is what is done without this option." },
+	  .help = "Do not change the clocks of the GPUs; lock them while the program runs, to the base clock or to the highest "
+		  "(force-boost is the same); or undo the lock of another tool. This affects everybody on the machine. The "
+		  "default is base if called ncu." },
 	{ .name = "graph-profiling", FIELD(CHOICE, graphs), .values = "node|graph", .initial = "node", .tag = "replay",
 	  .help = "Read kernels of CUDA graphs one by one, or each launch of a graph as a whole." },
 	{ .name = "app-replay-buffer", NO_EFFECT(CHOICE, OBSOLETE), .values = "file|memory", .off = "file", .tag = "ncu",
-	  .help = "What was counted lies in files between runs." },
+	  .help = "Choose where results are kept between runs: files." },
 	{ .name = "app-replay-match", NO_EFFECT(CHOICE, PLANNED), .values = "grid|name|all", .off = "grid", .tag = "ncu",
-	  .help = "Which launches of several runs are the same: the n-th, of the same name and grid." },
+	  .help = "Choose which launches of several runs are the same: the n-th, of the same name and grid." },
 	{ .name = "app-replay-mode", NO_EFFECT(CHOICE, PLANNED), .values = "balanced|strict|relaxed", .off = "balanced", .tag = "ncu",
-	  .help = "What is done with launches that are not in all runs: they have no values." },
+	  .help = "Choose what is done with launches that are not in all runs: they have no values." },
 	{ .name = "range-replay-options", FIELD(TEXTS, range_options), .arg = "enable-greedy-sync|disable-host-restore[,...]", .tag = "replay",
-	  .help = "Of --replay-mode range: wait where calls that free memory wait, which is done in any case; and leave memory of the host that the device "
-		  "writes as it is, which is put back in any case." },
+	  .help = "For --replay-mode range: wait where calls that free memory wait, which is always done; do not restore host memory "
+		  "that the device writes, which is always restored." },
 	{ .name = "fast", FLAG(fast), .tag = "replay",
-	  .help = "Only what can be counted in one pass, while the program runs as it would: nothing is launched again, and caches are as they are." },
+	  .help = "Count only what fits in one pass, while the program runs normally: nothing is replayed, and caches are warm." },
 };
 /* clang-format on */
 

@@ -77,7 +77,7 @@ static int run_recipe(struct cli *cli, int argc, char **argv)
 /* clang-format off */
 static const struct option_spec analyze_specs[] = {
 	{ .name = "rule", .letter = 'r', PLANNED(TEXTS), .arg = "name[:argument][,name]", .tag = "rules",
-	  .shown = "all", .help = "Rules to apply." },
+	  .shown = "all", .help = "Apply these rules." },
 	{ .name = "help-rules", PLANNED(TEXT), .values = "ALL|TEXT", .bare = "ALL", .arg = "name|ALL", .tag = "rules",
 	  .help = "Describe a rule." },
 	{ .name = "report-dir", PLANNED(TEXTS), .arg = "folder", .tag = "rules", .help = "Look in this folder for rules first." },
@@ -88,10 +88,10 @@ static const struct option_spec analyze_specs[] = {
 	  .help = "Use only events between two times." },
 	{ .name = "filter-nvtx", PLANNED(TEXT), .arg = "range[@domain][/index]", .tag = "rules",
 	  .help = "Use only events inside an NVTX range." },
-	{ .name = "format", .letter = 'f', PLANNED(TEXTS), .arg = "format", .tag = "output", .help = "How tables look." },
+	{ .name = "format", .letter = 'f', PLANNED(TEXTS), .arg = "format", .tag = "output", .help = "Set the format of tables." },
 	{ .name = "output", .letter = 'o', PLANNED(TEXTS), .arg = "base|-|@command|.", .tag = "output",
-	  .help = "Where tables go." },
-	{ .name = "timeunit", PLANNED(TEXT), .arg = "unit", .tag = "output", .help = "Unit of times." },
+	  .help = "Write tables there." },
+	{ .name = "timeunit", PLANNED(TEXT), .arg = "unit", .tag = "output", .help = "Set the unit of times." },
 	{ .name = "quiet", .letter = 'q', PLANNED(BOOL), .tag = "output", .help = "Tables only." },
 	{ .name = "force-overwrite", PLANNED(BOOL), .tag = "output", .help = "Replace files that exist." },
 };
