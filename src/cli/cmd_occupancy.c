@@ -105,7 +105,7 @@ static int read_sheet(const struct occupancy_fields *fields, struct sheet *s, st
 	uint32_t config;
 
 	if (!fields->capability)
-		return error_set(err, EINVAL, "Which GPU? --cc 9.0");
+		return error_set(err, EINVAL, "--cc is required: the compute capability of the GPU, such as 9.0");
 	if (!fields->threads)
 		return error_set(err, EINVAL, "--threads is required: the threads per block, 1 to %u", OCCUPANCY_MAX_THREADS);
 	s->chip = occupancy_find_chip(fields->capability, err);

@@ -47,8 +47,7 @@ static int note_sources(uint64_t mask, enum trace_state state, const char *what_
 		r = buf_printf(&names, "%s%s", trace_list[i].name, left > 1 ? ", " : left == 1 ? " and " : "");
 	}
 	if (r >= 0 && count)
-		r = string_list_addf(notes, "--trace: %s %s; %s ignored", buf_cstr(&names), count > 1 ? what_many : what_one,
-				     count > 1 ? "them" : "it");
+		r = string_list_addf(notes, "--trace: %s %s; ignored", buf_cstr(&names), count > 1 ? what_many : what_one);
 	buf_release(&names);
 	return r;
 }

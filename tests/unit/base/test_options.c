@@ -267,7 +267,7 @@ static void test_numbers(void **state)
 	PARSE(&p, "--count=");
 	assert_refused(&p, "whole number");
 	PARSE(&p, "-n", "99999999999999999999");
-	assert_refused(&p, "99999999999999999999 is beyond");
+	assert_refused(&p, "99999999999999999999 is too large");
 	PARSE(&p, "-y", "-1");
 	assert_refused(&p, "from 0 on");
 	PARSE(&p, "-y", "soon");

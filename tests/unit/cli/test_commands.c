@@ -99,7 +99,7 @@ static void test_symbolize_usage(void **state)
 	CLI_RUN(&run, "symbolize");
 	assert_usage_error(&run, "sonde symbolize REPORT");
 	CLI_RUN(&run, "symbolize", "a.sonde", "b.sonde");
-	assert_usage_error(&run, "One report");
+	assert_usage_error(&run, "No report given");
 	CLI_RUN(&run, "symbolize", "missing.sonde");
 	assert_usage_error(&run, "missing.sonde does not exist");
 }

@@ -204,7 +204,7 @@ static void test_clock(void **state)
 {
 	static const char source[] = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
 
-	assert_answer(state, "clock", DOCTOR_PARTLY, "does not tell");
+	assert_answer(state, "clock", DOCTOR_PARTLY, "does not report");
 	set(state, source, "hpet\n");
 	assert_answer(state, "clock", DOCTOR_PARTLY, "'hpet'");
 	set(state, source, "tsc\n");

@@ -175,13 +175,13 @@ static void test_usage_errors(void **state)
 	CLI_RUN(&run, "profile", "-x", "false", "true");
 	assert_not_started(&run, "--duration");
 	CLI_RUN(&run, "profile", "--kill=65", "true");
-	assert_not_started(&run, "from 1 to 64");
+	assert_not_started(&run, "signals are 1 to 64");
 	CLI_RUN(&run, "profile", "-e", "NOVALUE", "true");
 	assert_not_started(&run, "NAME=value");
 	CLI_RUN(&run, "profile", "-o", "missing/x", "true");
 	assert_not_started(&run, "missing");
 	CLI_RUN(&run, "profile", "-o", "%z", "true");
-	assert_not_started(&run, "no macro");
+	assert_not_started(&run, "not a macro");
 	CLI_RUN(&run, "profile", "--nvtx-domain-include=a", "--nvtx-domain-exclude=b", "true");
 	assert_not_started(&run, "exclude each other");
 }
@@ -386,7 +386,7 @@ static void test_value_help(void **state)
 	cli_run_release(&run);
 	CLI_RUN(&run, "profile", "--gpu-video-device=help", "true");
 	assert_int_equal(run.status, 0);
-	assert_contains(run.out, "Not built yet");
+	assert_contains(run.out, "Not supported yet");
 	assert_int_equal(record_double.calls, 0);
 	cli_run_release(&run);
 	CLI_RUN(&run, "profile", "--gpu-metrics-set=help", "true");

@@ -261,7 +261,7 @@ static void refused(void **state)
 		{ "let a.b = 1\n", ":1: a name has letters" },
 		{ "let x = 1\nlet x = 2\n", ":2: there is a 'x' already" },
 		{ "let x = 1\n[list x]\n", ":2: there is a 'x' already" },
-		{ "set compute = 1\n", ":1: what is handed on" },
+		{ "set compute = 1\n", ":1: names of results" },
 		{ "set rule__compute = 1 +\n", ":1: something is missing" },
 		{ "[warn C]\n[list x]\n", ":2: lists come before cases" },
 		{ "[list x]\nvalue = $1\n", ":2: rows of 'x' have 0 columns" },

@@ -99,10 +99,10 @@ static void test_what_is_not_a_report(void **state)
 	expect_refused("", "x.sql is not a report");
 	expect_refused("SELECT 1", "x.sql is not a report");
 	expect_refused("-- title: T\n-- column: A = text", "x.sql is not a report");
-	expect_refused("-- title: T\n-- column: A\nSELECT 1", "x.sql line 2: column wants");
+	expect_refused("-- title: T\n-- column: A\nSELECT 1", "x.sql line 2: column takes");
 	expect_refused("-- title: T\n-- colour: A\nSELECT 1", "x.sql line 2: 'colour'");
-	expect_refused("-- title: T\n-- column: A = text when x\nSELECT 1", "x.sql line 2: column wants");
-	expect_refused("-- title: T\n-- option: =5 x\nSELECT 1", "x.sql line 2: option wants");
+	expect_refused("-- title: T\n-- column: A = text when x\nSELECT 1", "x.sql line 2: column takes");
+	expect_refused("-- title: T\n-- option: =5 x\nSELECT 1", "x.sql line 2: option takes");
 	expect_refused("-- default: x\nSELECT 1", "line 1: default takes a number");
 }
 
