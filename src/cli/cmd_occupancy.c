@@ -133,7 +133,7 @@ static int read_sheet(const struct occupancy_fields *fields, struct sheet *s, st
 /* For each stretch of one curve. */
 typedef void stretch_visitor(FILE *out, enum occupancy_curve curve, const struct occupancy_stretch *stretch, bool last, bool here);
 
-static uint32_t given(const struct sheet *s, enum occupancy_curve curve)
+static uint32_t get_given_value(const struct sheet *s, enum occupancy_curve curve)
 {
 	return curve == OCCUPANCY_BY_THREADS ? s->kernel.threads : curve == OCCUPANCY_BY_REGISTERS ? s->kernel.registers : s->kernel.shared;
 }
@@ -141,7 +141,7 @@ static uint32_t given(const struct sheet *s, enum occupancy_curve curve)
 static bool visit_curve(const struct sheet *s, enum occupancy_curve curve, FILE *out, stretch_visitor *visit)
 {
 	struct occupancy_stretch *stretches = calloc(STRETCHES, sizeof(*stretches));
-	uint32_t at = given(s, curve);
+	uint32_t at = get_given_value(s, curve);
 	size_t count;
 
 	if (!stretches)

@@ -54,7 +54,7 @@ static void print_symbolize_note(void *context, const char *text)
 		fprintf(t->cli->err, "sonde symbolize: %s\n", text);
 }
 
-static void left(void *context, const char *path, const char *build_id, size_t frames)
+static void print_left_frames(void *context, const char *path, const char *build_id, size_t frames)
 {
 	struct reporter *t = context;
 
@@ -86,9 +86,11 @@ static int symbolize(struct cli *cli, const char *report, const struct symbolize
 	const char *output = output_name(fields->output, room, sizeof(room));
 	char *in_place = realpath(report, NULL), *same = output ? realpath(output, NULL) : NULL;
 	bool itself = !output || (in_place && same && strcmp(in_place, same) == 0);
-	struct symbolize_request request = {
-		.all = fields->force, .folders = fields->debug_symbols, .trouble = print_symbolize_note, .left = left, .context = &reporter
-	};
+	struct symbolize_request request = { .all = fields->force,
+					     .folders = fields->debug_symbols,
+					     .trouble = print_symbolize_note,
+					     .left = print_left_frames,
+					     .context = &reporter };
 	struct symbolize_result result;
 	struct error err = { "" };
 	int r;

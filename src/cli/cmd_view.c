@@ -353,7 +353,7 @@ static int serve_picture(struct viewing *w, pid_t child, int url_fd, int stop_fd
 	return r < 0 ? command_fail(w->cli, &view_command, "The page could not be served") : 0;
 }
 
-static int picture(struct viewing *w)
+static int write_page_picture(struct viewing *w)
 {
 	int ends[2], stop_fd, status = 0, served;
 	struct screenshot what;
@@ -410,7 +410,7 @@ static int open_and_serve(struct viewing *w, char **words, size_t count)
 			return status;
 		w->has_trace = true;
 	}
-	return w->fields->screenshot ? picture(w) : serve_view(w);
+	return w->fields->screenshot ? write_page_picture(w) : serve_view(w);
 }
 
 static int run_view(struct cli *cli, int argc, char **argv)

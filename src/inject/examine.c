@@ -16,9 +16,10 @@
 #include "inject/inject.h"
 #include "inject/proc_status.h"
 
-static int obstacle(struct inject_report *ret, enum inject_obstacle kind, const char *format, ...) __attribute__((format(printf, 3, 4)));
+static int add_obstacle(struct inject_report *ret, enum inject_obstacle kind, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
 
-static int obstacle(struct inject_report *ret, enum inject_obstacle kind, const char *format, ...)
+static int add_obstacle(struct inject_report *ret, enum inject_obstacle kind, const char *format, ...)
 {
 	va_list args;
 
@@ -102,7 +103,7 @@ static int check_process(pid_t pid, struct proc_status *status, struct inject_re
 	return error_set(err, EBUSY, "process %d (%s) is already traced by %u (%s)", (int)pid, status->name, status->tracer, tracer.name);
 }
 
-static int differs(pid_t living, const char *name)
+static int has_other_namespace(pid_t living, const char *name)
 {
 	char path[64];
 	struct stat own, other;
@@ -134,20 +135,20 @@ static void check_surroundings(pid_t living, const struct proc_status *status, s
 	/* clang-format on */
 
 	if (status->state == 'T')
-		obstacle(ret, INJECT_STOPPED, "is stopped (kill -CONT continues it)");
+		add_obstacle(ret, INJECT_STOPPED, "is stopped (kill -CONT continues it)");
 	if (status->shadow_stack)
-		obstacle(ret, INJECT_SHADOW_STACK, "runs with a shadow stack");
+		add_obstacle(ret, INJECT_SHADOW_STACK, "runs with a shadow stack");
 	if (status->parent && syscall(SYS_kcmp, living, status->parent, KCMP_VM, 0, 0) == 0)
-		obstacle(ret, INJECT_SHARED_MEMORY, "runs in the memory of its parent (vfork)");
+		add_obstacle(ret, INJECT_SHARED_MEMORY, "runs in the memory of its parent (vfork)");
 	if (is_locked(status))
-		obstacle(ret, INJECT_SECCOMP,
-			 status->seccomp == 1 ? "is in strict seccomp mode" : "has a seccomp filter on its system calls");
+		add_obstacle(ret, INJECT_SECCOMP,
+			     status->seccomp == 1 ? "is in strict seccomp mode" : "has a seccomp filter on its system calls");
 	for (size_t i = 0; i < COUNT_OF(spaces); i++)
-		if (differs(living, spaces[i].name)) {
-			obstacle(ret, INJECT_NAMESPACE,
-				 "is in another %s namespace: run this inside it "
-				 "(nsenter -t PID -a)",
-				 spaces[i].what);
+		if (has_other_namespace(living, spaces[i].name)) {
+			add_obstacle(ret, INJECT_NAMESPACE,
+				     "is in another %s namespace: run this inside it "
+				     "(nsenter -t PID -a)",
+				     spaces[i].what);
 			return;
 		}
 }
@@ -175,15 +176,15 @@ static int check_contents(pid_t living, struct inject_report *ret, struct error 
 	snprintf(path, sizeof(path), "/proc/%d/exe", (int)living);
 	kind = elf_peek_path(path);
 	if (kind == ELF_PEEK_32BIT)
-		obstacle(ret, INJECT_32BIT, "is a 32-bit program");
+		add_obstacle(ret, INJECT_32BIT, "is a 32-bit program");
 	else if (kind == ELF_PEEK_ASAN || has_sanitizer(&image))
-		obstacle(ret, INJECT_SANITIZER, "is built with a sanitizer");
+		add_obstacle(ret, INJECT_SANITIZER, "is built with a sanitizer");
 	else if (image_object_of(&image, OBJECT_LIBC))
 		ret->obstacle = INJECT_NO_OBSTACLE;
 	else if (kind == ELF_PEEK_OTHER_LIBC)
-		obstacle(ret, INJECT_OTHER_LIBC, "uses a C library other than glibc");
+		add_obstacle(ret, INJECT_OTHER_LIBC, "uses a C library other than glibc");
 	else
-		obstacle(ret, INJECT_STATIC, "is statically linked");
+		add_obstacle(ret, INJECT_STATIC, "is statically linked");
 	image_close(&image);
 	return 0;
 }

@@ -199,7 +199,7 @@ static char *const *choose_environment(enum elf_peek_kind kind, char *const give
 	(count_list_entries(given) < ENVIRONMENT_LIMIT ? alloca((count_list_entries(given) + 1) * sizeof(char *)) : NULL)
 #define PRELOAD_COPY(given) (find_preload(given) ? alloca(strlen(find_preload(given)) + 1) : NULL)
 
-static int watched(void)
+static int is_exec_watched(void)
 {
 	return agent_state.configured && agent_state.pool;
 }
@@ -210,7 +210,7 @@ static int run_execve(execve_fn function, const char *file, const char *path, ch
 	char *preload = PRELOAD_COPY(environment);
 	enum elf_peek_kind kind;
 
-	if (!watched())
+	if (!is_exec_watched())
 		return function(file, argv, environment);
 	agent_leaving();
 	kind = elf_peek_path(path);
@@ -276,7 +276,7 @@ AGENT_EXPORT int fexecve(int fd, char *const argv[], char *const environment[])
 	long length;
 
 	agent_wrappers_resolve();
-	if (!watched() || fd < 0)
+	if (!is_exec_watched() || fd < 0)
 		return real.fexecve(fd, argv, environment);
 	agent_leaving();
 	descriptor_link(fd, link);
@@ -350,7 +350,7 @@ static int run_spawn(spawn_fn function, pid_t *child, const char *file, const ch
 	pid_t started = 0;
 	int result;
 
-	if (!watched())
+	if (!is_exec_watched())
 		return function(child, file, actions, attributes, argv, environment);
 	result = function(&started, file, actions, attributes, argv, choose_environment(elf_peek_path(path), environment, copy, preload));
 	if (result == 0)

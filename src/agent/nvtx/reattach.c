@@ -123,7 +123,7 @@ static void report_tables(void)
 			send_string((struct nvtx_string *)node);
 }
 
-static void attached(void)
+static void note_nvtx_attach(void)
 {
 	if (!atomic_load(&nvtx_state.used) || !agent_comes_again())
 		return;
@@ -133,4 +133,4 @@ static void attached(void)
 		repeat_nvtx_definition(&k->what, k->body, k->size);
 }
 
-const struct agent_part agent_part_nvtx = { NULL, 0, attached };
+const struct agent_part agent_part_nvtx = { NULL, 0, note_nvtx_attach };

@@ -163,7 +163,7 @@ static void close_ranges(struct open_ranges *open, int64_t time)
 	open->count = kept;
 }
 
-static uint32_t innermost(struct work_stacks *w, struct open_ranges *open)
+static uint32_t find_innermost_range(struct work_stacks *w, struct open_ranges *open)
 {
 	uint32_t node = open->thread;
 
@@ -184,7 +184,7 @@ static int take_event(struct work_stacks *w, uint32_t process, struct open_range
 
 	close_ranges(open, event_value(r, EVENT_START));
 	if (r->table == TABLE_CUDA_API) {
-		node = innermost(w, open);
+		node = find_innermost_range(w, open);
 		return node ? set_call(w, process, event_value(r, EVENT_CORRELATION), node) : -ENOMEM;
 	}
 	if (open->count == MAX_OPEN)

@@ -286,7 +286,7 @@ static void name_domain(struct nsys_rows *rows, int64_t time, const struct nsys_
 	write_nsys_domain(rows->n, uid, find_nsys_nvtx_text(rows, &registered), kind, time, nsys_thread_uid(rows->n, t));
 }
 
-static void naming(struct nsys_rows *rows, int64_t type)
+static void take_naming_event(struct nsys_rows *rows, int64_t type)
 {
 	const struct nsys_thread *t = nsys_row_thread(rows, NVTX_AT(globalTid));
 	int64_t v[2];
@@ -323,7 +323,7 @@ static void add_nsys_nvtx_event(struct nsys_rows *rows)
 	case EVENT_CATEGORY:
 	case EVENT_THREAD_NAME:
 	case EVENT_DOMAIN_CREATE:
-	case EVENT_DOMAIN_DESTROY: naming(rows, type); break;
+	case EVENT_DOMAIN_DESTROY: take_naming_event(rows, type); break;
 	default: other_event(rows, type);
 	}
 }

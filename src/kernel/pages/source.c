@@ -73,7 +73,7 @@ static const struct {
 #define STALLS COUNT_OF(stalls)
 _Static_assert(STALLS == SOURCE_STALLS, "the page says of each whether it is shown");
 
-static bool ends(const char *text, const char *with)
+static bool has_text_ending(const char *text, const char *with)
 {
 	size_t len = strlen(text), more = strlen(with);
 
@@ -90,7 +90,7 @@ static double not_issued(const struct kernel_source *s, const struct source_item
 	double sum = 0;
 
 	for (size_t i = 0; i < s->book->metric_count; i++)
-		if (strncmp(s->book->metrics[i], STALLED, strlen(STALLED)) == 0 && ends(s->book->metrics[i], NOT_ISSUED))
+		if (strncmp(s->book->metrics[i], STALLED, strlen(STALLED)) == 0 && has_text_ending(s->book->metrics[i], NOT_ISSUED))
 			sum += item->values[i];
 	return sum;
 }
@@ -155,7 +155,7 @@ const char *source_main_stall(const struct kernel_source *s, const struct source
 	for (size_t i = 0; i < s->book->metric_count; i++) {
 		const char *metric = s->book->metrics[i];
 
-		if (strncmp(metric, STALLED, strlen(STALLED)) != 0 || ends(metric, NOT_ISSUED))
+		if (strncmp(metric, STALLED, strlen(STALLED)) != 0 || has_text_ending(metric, NOT_ISSUED))
 			continue;
 		all += item->values[i];
 		if (item->values[i] <= most)

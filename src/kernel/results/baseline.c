@@ -51,7 +51,7 @@ size_t baseline_matches(struct baseline *b, const struct kernel_result *k)
 	return b->match_count;
 }
 
-static double mean(double sum, size_t count)
+static double compute_mean(double sum, size_t count)
 {
 	return count ? sum / (double)count : NAN;
 }
@@ -68,7 +68,7 @@ double baseline_number(struct baseline *b, const struct kernel_result *k, const 
 		sum += number;
 		count++;
 	}
-	return mean(sum, count);
+	return compute_mean(sum, count);
 }
 
 static double find_result_number(void *context, const char *metric)
@@ -88,7 +88,7 @@ double baseline_formula(struct baseline *b, const struct kernel_result *k, const
 		sum += number;
 		count++;
 	}
-	return mean(sum, count);
+	return compute_mean(sum, count);
 }
 
 double baseline_change(double before, double now)

@@ -172,7 +172,7 @@ static void release_stacks(struct stacks *s)
 	free(s->modules);
 }
 
-static const char *at(const char *const *texts, uint64_t count, int64_t id)
+static const char *get_text_at(const char *const *texts, uint64_t count, int64_t id)
 {
 	return id > 0 && (uint64_t)id <= count && texts[id] ? texts[id] : "";
 }
@@ -186,8 +186,10 @@ static int add_frames(const struct stacks *s, struct kernel_result *k)
 			return -ENOMEM;
 		frame = s->stacks[id].frame;
 		if (frame > 0 && (uint64_t)frame <= s->frame_count)
-			k->frames[k->frame_count++] = (struct kernel_frame){ at(s->symbols, s->symbol_count, s->frames[frame].symbol),
-									     at(s->modules, s->module_count, s->frames[frame].module) };
+			k->frames[k->frame_count++] = (struct kernel_frame){
+				get_text_at(s->symbols, s->symbol_count, s->frames[frame].symbol),
+				get_text_at(s->modules, s->module_count, s->frames[frame].module)
+			};
 		/* Parents come first: whatever is written, this ends. */
 		id = s->stacks[id].parent < id ? s->stacks[id].parent : 0;
 	}

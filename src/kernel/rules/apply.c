@@ -149,7 +149,7 @@ static double find_rule_value(void *context, const char *name)
 	return handed_on ? handed_on->value : s->run->value(s->run->context, name);
 }
 
-static bool holds(const struct written_condition *c, struct scope *s)
+static bool rule_condition_holds(const struct written_condition *c, struct scope *s)
 {
 	double left = formula_value(&c->left, find_rule_value, s), right = formula_value(&c->right, find_rule_value, s);
 
@@ -166,7 +166,7 @@ static bool all_hold(const struct written_conditions *conditions, struct scope *
 {
 	size_t met = 0;
 
-	while (met < conditions->count && holds(&conditions->items[met], s))
+	while (met < conditions->count && rule_condition_holds(&conditions->items[met], s))
 		met++;
 	return met == conditions->count;
 }

@@ -74,7 +74,7 @@ static int put_section(struct buf *out, const struct sections *sections, const c
 	return 1;
 }
 
-static bool uses(const struct section_row *row, const char *metric)
+static bool row_uses_metric(const struct section_row *row, const char *metric)
 {
 	for (size_t i = 0; i < row->cell_count; i++)
 		for (size_t k = 0; k < row->cells[i].count; k++)
@@ -93,7 +93,7 @@ static void put_places(struct buf *out, const struct sections *sections, const c
 
 		for (size_t k = 0; k < s->block_count; k++) {
 			for (size_t m = 0; m < s->blocks[k].row_count && count < 8; m++) {
-				if (!uses(&s->blocks[k].rows[m], metric))
+				if (!row_uses_metric(&s->blocks[k].rows[m], metric))
 					continue;
 				buf_printf(out, "  %s %s: %s\n", count++ ? "       " : "Shown in", s->id, s->blocks[k].rows[m].label);
 				break;

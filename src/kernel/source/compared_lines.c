@@ -126,7 +126,7 @@ static void release_known_items(struct known *all, size_t count)
 }
 
 /* In the order of their keys; NULL: no memory. Calls are part of a line's key where lines are told apart by them, not of an instruction's. */
-static struct known *sorted(const struct kernel_source *s, const struct naming *n)
+static struct known *sort_known_lines(const struct kernel_source *s, const struct naming *n)
 {
 	struct known *all = calloc(s->count + 1, sizeof(*all));
 
@@ -152,9 +152,9 @@ static int match(struct kernel_source *now, const struct kernel_source *before, 
 
 	now->before = before;
 	n.other = before->book;
-	a = sorted(now, &n);
+	a = sort_known_lines(now, &n);
 	n.other = now->book;
-	b = sorted(before, &n);
+	b = sort_known_lines(before, &n);
 	for (size_t i = 0, k = 0; a && b && i < now->count && k < before->count;) {
 		int order = strcmp(a[i].key, b[k].key);
 

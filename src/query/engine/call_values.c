@@ -25,7 +25,7 @@ struct look_up {
 	int64_t clean_name;
 };
 
-static int64_t between(int64_t start, int64_t end)
+static int64_t time_between_calls(int64_t start, int64_t end)
 {
 	return (int64_t)((uint64_t)end - (uint64_t)start);
 }
@@ -72,10 +72,10 @@ static int call_value(struct look_up *l, enum call_value value, uint32_t row, in
 	}
 	switch (value) {
 	case CALL_END: *ret = end; return 1;
-	case CALL_DURATION: *ret = between(cuda_call_start(l->calls, call), end); return 1;
+	case CALL_DURATION: *ret = time_between_calls(cuda_call_start(l->calls, call), end); return 1;
 	case CALL_QUEUE_START: *ret = end; return l->starts[row] > end;
-	case CALL_QUEUE_DURATION: *ret = between(end, l->starts[row]); return l->starts[row] > end;
-	default: *ret = between(cuda_call_start(l->calls, call), l->ends[row] > end ? l->ends[row] : end); return 1;
+	case CALL_QUEUE_DURATION: *ret = time_between_calls(end, l->starts[row]); return l->starts[row] > end;
+	default: *ret = time_between_calls(cuda_call_start(l->calls, call), l->ends[row] > end ? l->ends[row] : end); return 1;
 	}
 }
 

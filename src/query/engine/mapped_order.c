@@ -191,7 +191,7 @@ void row_order_read(struct row_order *ret, const char *text)
 }
 
 /* The next group to read, and what its rows cannot be before. */
-static const struct group_ref *front(const struct ordered_rows *rows, const struct merged_track *track)
+static const struct group_ref *get_front_group(const struct ordered_rows *rows, const struct merged_track *track)
 {
 	return rows->order.descending ? &track->groups[track->count - 1] : track->groups;
 }
@@ -205,7 +205,7 @@ static void drop_front(const struct ordered_rows *rows, struct merged_track *tra
 
 static void bound_key(const struct ordered_rows *rows, struct merged_track *track)
 {
-	const struct group_ref *p = front(rows, track);
+	const struct group_ref *p = get_front_group(rows, track);
 	const struct report_group *group = report_group(rows->probe->q->report, rows->probe->table->sources[p->source].table, p->group);
 
 	track->ready = 0;
@@ -332,7 +332,7 @@ void ordered_rows_free(struct ordered_rows *rows)
 /* Reads the track's next group. 1, or 0 where it shows no row. */
 static int enter_next_group(struct ordered_rows *rows, struct merged_track *track)
 {
-	const struct group_ref *p = front(rows, track);
+	const struct group_ref *p = get_front_group(rows, track);
 	struct scan_column *ignored;
 	int r;
 

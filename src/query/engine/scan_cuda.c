@@ -8,7 +8,7 @@
 #include "query/index/stack_tree.h"
 
 /* A report may have any number. */
-static int64_t plus(int64_t a, int64_t b)
+static int64_t add_saturating(int64_t a, int64_t b)
 {
 	return (int64_t)((uint64_t)a + (uint64_t)b);
 }
@@ -19,7 +19,7 @@ int scan_cuda_constant(const struct scan *s, const struct mapped_cell *cell, int
 	const int64_t *t = s->track, *row = NULL;
 
 	switch ((enum convert)cell->convert) {
-	case CONVERT_TRACK_OBJECT: *ret = plus(t[TRACK_DOMAIN], cell->constant); return t[TRACK_DOMAIN] != 0;
+	case CONVERT_TRACK_OBJECT: *ret = add_saturating(t[TRACK_DOMAIN], cell->constant); return t[TRACK_DOMAIN] != 0;
 	case CONVERT_TRACK_PID: *ret = index_global_pid(&s->q->index, t[TRACK_PROCESS]); return t[TRACK_PROCESS] != 0;
 	case CONVERT_TRACK_STREAM:
 		row = index_find(&x->streams, t[TRACK_DOMAIN]);
@@ -41,7 +41,7 @@ static void launch_rows(const struct scan *s, const struct mapped_cell *cell, st
 
 	for (uint32_t i = 0; i < s->rows; i++) {
 		launch = cuda_launch(x, ids->values[i]);
-		v->values[i] = launch ? plus(launch[cell->other], cell->constant) : 0;
+		v->values[i] = launch ? add_saturating(launch[cell->other], cell->constant) : 0;
 		v->nulls[i] = !launch || !((uint64_t)launch[LAUNCH_PRESENT] >> cell->other & 1);
 	}
 }
@@ -100,7 +100,7 @@ static int64_t node_name(const struct cuda_index *x, int64_t function, const str
 	return STRING_ID_MADE + LABEL_NODE_KERNEL + type->values[row];
 }
 
-static int64_t rounded(int64_t bits)
+static int64_t round_real_bits(int64_t bits)
 {
 	double real;
 
@@ -149,7 +149,7 @@ static int other_row(struct scan *s, const struct mapped_cell *cell, uint32_t ro
 	case CONVERT_OVERHEAD_NAME: *ret = overhead_name(value, other, row); return 1;
 	case CONVERT_NODE_NAME: *ret = node_name(index->cuda, value, other, row); return 1;
 	case CONVERT_ROUNDED:
-		*ret = column->nulls[row] ? rounded(other->values[row]) : value;
+		*ret = column->nulls[row] ? round_real_bits(other->values[row]) : value;
 		return !column->nulls[row] || !other->nulls[row];
 	case CONVERT_AS_REAL:
 		*ret = other->nulls[row] ? double_to_bits((double)value) : other->values[row];

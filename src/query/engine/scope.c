@@ -191,7 +191,7 @@ static int contains(const struct span_list *list, int64_t start, int64_t end)
 	return count && list->spans[count - 1].reach >= end;
 }
 
-static int touches(const struct span_list *list, int64_t start, int64_t end)
+static int touches_span(const struct span_list *list, int64_t start, int64_t end)
 {
 	size_t count = count_begun_spans(list, end);
 
@@ -364,7 +364,7 @@ int scope_may_enter(const struct scan *s)
 	if (!scope->by_ranges || timed.correlation != COLUMN_NONE)
 		return 1;
 	lists = lists_of_track(scope, s->track);
-	return touches(&lists.own, group->time_min, group->time_max) || touches(&lists.shared, group->time_min, group->time_max);
+	return touches_span(&lists.own, group->time_min, group->time_max) || touches_span(&lists.shared, group->time_min, group->time_max);
 }
 
 /* The columns of a group. */
@@ -416,7 +416,7 @@ static int row_is_inside(struct marking *m, const struct scan *s, uint32_t row, 
 		return call != CUDA_NO_CALL && m->calls[call];
 	}
 	if (m->timed.touching)
-		return touches(&m->lists.own, start, end) || touches(&m->lists.shared, start, end);
+		return touches_span(&m->lists.own, start, end) || touches_span(&m->lists.shared, start, end);
 	return is_inside(&m->lists, start, end);
 }
 

@@ -239,7 +239,7 @@ static const struct range_thread *find_thread(const struct nvtx_ranges *r, int64
 }
 
 /* The innermost range that contains [start, end]: `begun` is the last that begins no later. */
-static uint32_t containing(const struct nvtx_ranges *r, uint32_t begun, int64_t end)
+static uint32_t find_containing_range(const struct nvtx_ranges *r, uint32_t begun, int64_t end)
 {
 	while (begun && r->ranges[begun - 1].end < end)
 		begun = r->ranges[begun - 1].container;
@@ -265,7 +265,7 @@ uint32_t nvtx_range_at(const struct nvtx_ranges *r, int64_t thread_uid, int64_t 
 {
 	const struct range_thread *thread = find_thread(r, thread_uid);
 
-	return thread ? containing(r, last_begun(r, thread, time), time) : 0;
+	return thread ? find_containing_range(r, last_begun(r, thread, time), time) : 0;
 }
 
 struct placing {
@@ -286,7 +286,7 @@ static void place_calls(struct nvtx_ranges *r, const struct range_thread *thread
 		while (at < behind && r->ranges[at].start <= starts[row])
 			at++;
 		if (at > thread->first && calls[row] != CUDA_NO_CALL)
-			r->of_call[calls[row]] = containing(r, at, ends[row]);
+			r->of_call[calls[row]] = find_containing_range(r, at, ends[row]);
 	}
 }
 

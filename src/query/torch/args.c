@@ -69,7 +69,7 @@ static int shapes_of(struct arguments *a, int64_t text_id, int32_t *ret)
 	return *ret ? 0 : -ENOMEM;
 }
 
-static uint32_t narrow(int64_t value)
+static uint32_t narrow_argument(int64_t value)
 {
 	return value > 0 && value < UINT32_MAX ? (uint32_t)value : 0;
 }
@@ -79,9 +79,9 @@ static void take_detail(struct torch_detail *d, enum arg_role role, int64_t numb
 	if (role == ARG_SEQUENCE)
 		d->sequence = number;
 	else if (role == ARG_FORWARD_THREAD)
-		d->forward_thread = narrow(number);
+		d->forward_thread = narrow_argument(number);
 	else if (role == ARG_STACK)
-		d->stack = narrow(text);
+		d->stack = narrow_argument(text);
 }
 
 static int take_of_event(struct arguments *a, uint32_t place, enum arg_role role, int64_t number, int64_t text)
@@ -95,7 +95,7 @@ static int take_of_event(struct arguments *a, uint32_t place, enum arg_role role
 	else if (role == ARG_EXTERNAL)
 		e->external = number;
 	else if (role == ARG_INPUTS)
-		e->inputs = narrow(text);
+		e->inputs = narrow_argument(text);
 	return 0;
 }
 

@@ -119,7 +119,7 @@ struct torch_event *torch_add_event(struct torch_ops *t)
 	return &t->events[t->count++];
 }
 
-static uint32_t narrow(int64_t value)
+static uint32_t narrow_id(int64_t value)
 {
 	return value > 0 && value < UINT32_MAX ? (uint32_t)value : 0;
 }
@@ -139,10 +139,10 @@ static struct torch_event *add_read_event(struct reading *g, enum torch_kind kin
 	e->start = g->columns[0][row];
 	e->end = g->columns[1][row] >= e->start ? g->columns[1][row] : e->start;
 	e->name = name;
-	e->args = narrow(args);
+	e->args = narrow_id(args);
 	e->flags = get_event_flags(g, row);
 	if (!torch_on_device(e) && g->track) {
-		e->thread = narrow(g->track[TRACK_THREAD]);
+		e->thread = narrow_id(g->track[TRACK_THREAD]);
 		e->depth = (uint16_t)(g->track[TRACK_DEPTH] < UINT16_MAX ? g->track[TRACK_DEPTH] : UINT16_MAX);
 	}
 	return e;
@@ -240,9 +240,9 @@ static int add_allocation(struct torch_loading *l, const struct torch_allocation
 static int take_instant(struct reading *g, uint32_t row)
 {
 	struct torch_allocation a = { .time = g->columns[0][row],
-				      .args = narrow(g->columns[3][row]),
+				      .args = narrow_id(g->columns[3][row]),
 				      .device_type = -1,
-				      .thread = g->track ? narrow(g->track[TRACK_THREAD]) : 0 };
+				      .thread = g->track ? narrow_id(g->track[TRACK_THREAD]) : 0 };
 	const struct name *name;
 
 	TRY(find_event_name(g, g->columns[2][row], &name));

@@ -135,7 +135,7 @@ int attach_is_entering(const struct recorder *r)
 }
 
 /* All are visited: the time of --duration begins. */
-static void entered(struct recorder *r)
+static void note_agents_entered(struct recorder *r)
 {
 	r->attach->entering = 0;
 	window_start_duration(r);
@@ -161,7 +161,7 @@ void attach_begin(struct recorder *r)
 	r->attach->enter_by = recorder_now() + ENTER_NS;
 	visit(r, r->target_pid);
 	if (!r->attach->waiting)
-		entered(r);
+		note_agents_entered(r);
 }
 
 /* One whose agent came with a fork is there already. */
@@ -267,7 +267,7 @@ void attach_readable(struct recorder *r)
 		visit_children(r);
 	}
 	if (a->entering && (!a->waiting || recorder_now() > a->enter_by))
-		entered(r);
+		note_agents_entered(r);
 }
 
 /* What agents have of the last moments is on its way. */

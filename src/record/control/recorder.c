@@ -479,7 +479,7 @@ void recorder_shut_down(struct recorder *r, int signal)
 		r->finish = 1;
 }
 
-static void decide(struct recorder *r)
+static void decide_sampling(struct recorder *r)
 {
 	int64_t now = recorder_now();
 	int target_ended = r->target_gone && !watch_find(r, r->target_pid);
@@ -552,7 +552,7 @@ static void serve_recorder_events(struct recorder *r)
 		notices_check(r, 0);
 		agents_timeout(r);
 		look_at_unwatched(r);
-		decide(r);
+		decide_sampling(r);
 		report_windows(r);
 	}
 }

@@ -376,7 +376,7 @@ static void wait_for_both(struct run *run, struct error *err)
 		run->result->exit_status = 128 + run->last_signal;
 }
 
-static int outcome(struct run *run, struct error *err)
+static int get_run_outcome(struct run *run, struct error *err)
 {
 	char path[RECORD_PATH_SIZE];
 
@@ -426,7 +426,7 @@ static int record_target(const struct profile_options *options, enum elf_peek_ki
 			r = options->attach_pid ? start_attached(run, err) : start_target(run, kind, err);
 		if (r == 0) {
 			wait_for_both(run, err);
-			r = outcome(run, err);
+			r = get_run_outcome(run, err);
 		}
 		close_all(run);
 		give_signals_back(run);

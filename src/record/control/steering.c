@@ -219,7 +219,7 @@ static const char *why_not_attached(const struct recorder *r, const struct steer
 		       NULL;
 }
 
-static void obey(struct recorder *r, struct steer_client *client, const struct steer_request *request)
+static void obey_request(struct recorder *r, struct steer_client *client, const struct steer_request *request)
 {
 	struct steering *st = r->steering;
 	const char *why = NULL;
@@ -265,7 +265,7 @@ void steering_readable(struct recorder *r, struct steer_client *client)
 	if (client == r->steering->waiting || n < 0 || !steer_request_check(&request, (size_t)n))
 		drop_client(r, client);
 	else
-		obey(r, client, &request);
+		obey_request(r, client, &request);
 }
 
 void steering_give_result(struct recorder *r, const struct control_message *message)

@@ -11,7 +11,7 @@
 #define CONTEXT_WIDE(context) (UINT64_C(1) << 32 | (context))
 #define UNIFIED_MEMORY(device) (UINT64_C(2) << 32 | (device))
 
-static int64_t known(uint64_t value)
+static int64_t known_or_null(uint64_t value)
 {
 	return value && value != UINT64_MAX ? (int64_t)value : GPU_NOT_KNOWN;
 }
@@ -29,11 +29,11 @@ static uint64_t gpu_of(struct session *s, const struct cuda_wire_device *w, cons
 	/* A part of a GPU says nothing about the whole. */
 	if (!w->mig) {
 		facts.name = name;
-		facts.memory = known(w->memory);
-		facts.bandwidth = known(w->bandwidth);
-		facts.clock = known(w->clock);
-		facts.sm_count = known(w->sm_count);
-		facts.l2 = known(w->l2);
+		facts.memory = known_or_null(w->memory);
+		facts.bandwidth = known_or_null(w->bandwidth);
+		facts.clock = known_or_null(w->clock);
+		facts.sm_count = known_or_null(w->sm_count);
+		facts.l2 = known_or_null(w->l2);
 		facts.attributes = w->attributes;
 	}
 	facts.major = w->major;

@@ -93,7 +93,7 @@ static int compare_cuda_starts(const void *pa, const void *pb)
 }
 
 /* In order of start, without memory in that of arrival: then tracks keep them apart. */
-static struct sort_key *sorted(const struct cuda_rows *rows)
+static struct sort_key *sort_row_keys(const struct cuda_rows *rows)
 {
 	struct sort_key *keys = rows->out_of_order ? malloc(rows->count * sizeof(*keys)) : NULL;
 	const int64_t *row;
@@ -155,7 +155,7 @@ static void free_values(struct cuda_process *c, struct cuda_rows *rows)
 
 static void place_all(struct cuda_decoder *d, struct cuda_rows *rows)
 {
-	struct sort_key *keys = sorted(rows);
+	struct sort_key *keys = sort_row_keys(rows);
 
 	for (uint32_t i = 0; i < rows->count; i++)
 		place_cuda_row(d, rows, row_at(rows, keys ? keys[i].index : i));

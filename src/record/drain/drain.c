@@ -84,7 +84,7 @@ void drain_diagnose(struct drain *d, int severity, const char *format, ...)
 	drain_post(d, mail);
 }
 
-static void provisional(struct report_writer *w, void *context)
+static void write_provisional_rows(struct report_writer *w, void *context)
 {
 	struct session *s = context;
 
@@ -125,7 +125,7 @@ static void tick(struct drain *d)
 		cuda_tick(s, p);
 	if (!s->full)
 		report_writer_trim(s->writer, s->now, !atomic_load(&s->keep_all));
-	if (!s->full && report_writer_tick(s->writer, provisional, s, &err) < 0)
+	if (!s->full && report_writer_tick(s->writer, write_provisional_rows, s, &err) < 0)
 		stop_writing(d, &err);
 }
 

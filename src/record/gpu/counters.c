@@ -505,7 +505,7 @@ static void flush(struct counters *all, struct sampler *s)
 	m->head.count = 0;
 }
 
-static int follows(const struct sampler *s, uint64_t start)
+static int follows_sample(const struct sampler *s, uint64_t start)
 {
 	return s->last_end && start <= s->last_end + s->interval / 2;
 }
@@ -514,7 +514,7 @@ static void count_lost(struct sampler *s, uint64_t start)
 {
 	struct gpu_wire_lost m = { .head = { .kind = GPU_WIRE_LOST, .gpu = s->gpu->index, .number = GPU_LOST_SAMPLES } };
 
-	if (!s->last_end || follows(s, start))
+	if (!s->last_end || follows_sample(s, start))
 		return;
 	m.count = (start - s->last_end + s->interval / 2) / s->interval;
 	collector_send(s->collector, &m, sizeof(m));
@@ -543,7 +543,7 @@ static void take_sample(struct counters *all, struct sampler *s, size_t index)
 		info.start = info.end - s->interval;
 	/* Or it began when the counters were set up: it says nothing about the window. One that follows another is merely long, as the
 	 * hardware's clock stood still (a context is made, a GPU wakes up): nothing is missing. */
-	if (info.end - info.start > 2 * s->interval && !follows(s, info.start))
+	if (info.end - info.start > 2 * s->interval && !follows_sample(s, info.start))
 		return;
 	count_lost(s, info.start);
 	s->last_end = info.end;

@@ -208,7 +208,7 @@ static int take_gpu_metric(struct gpu_monitor *m, struct gpu_wire_metric *d, siz
 }
 
 /* Percentages are kept to a hundredth, everything else to seven digits: more is noise, and takes room. */
-static double rounded(double value)
+static double round_metric(double value)
 {
 	double step;
 
@@ -239,7 +239,7 @@ static int counter_row(struct gpu_monitor *m, struct monitor_metric *metric, int
 		/* The hardware had nothing to divide by. */
 		if (!isfinite(real))
 			return 0;
-		real = rounded(real);
+		real = round_metric(real);
 		memcpy(&v[COLUMN_COUNTER_REAL], &real, sizeof(real));
 		column = COLUMN_COUNTER_REAL;
 	}

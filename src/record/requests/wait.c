@@ -40,7 +40,7 @@ static void end_waiting(struct waiting *w)
 	w->over = 1;
 }
 
-static void obey(struct waiting *w, uint32_t command)
+static void obey_command(struct waiting *w, uint32_t command)
 {
 	switch (command) {
 	case STEER_STATUS: return;
@@ -68,7 +68,7 @@ static void serve_wait_client(struct waiting *w, int fd)
 	if (n < 0 || !steer_request_check(&request, (size_t)n))
 		return;
 	w->reply = w->state;
-	obey(w, request.command);
+	obey_command(w, request.command);
 	send(fd, &w->reply, sizeof(w->reply), MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 

@@ -186,7 +186,7 @@ void trigger_range(struct session *s, uint64_t domain, uint64_t name, int64_t st
 	}
 }
 
-static int hangs(const struct trigger_slow *slow, int64_t lasted)
+static int is_hanging(const struct trigger_slow *slow, int64_t lasted)
 {
 	int64_t median = trigger_median(slow);
 
@@ -202,7 +202,7 @@ static uint8_t check_one(struct session *s, uint64_t domain, uint64_t name, int6
 	for (uint32_t i = 0; i < t->slow_count; i++) {
 		struct trigger_slow *slow = &t->slow[i];
 
-		if (!is_trigger_range(&slow->name, domain, name) || !hangs(slow, lasted))
+		if (!is_trigger_range(&slow->name, domain, name) || !is_hanging(slow, lasted))
 			continue;
 		report_slow(t, slow, lasted, "has lasted");
 		reported = 1;

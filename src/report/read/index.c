@@ -170,7 +170,7 @@ struct directory_walk {
 };
 
 /* What is in the file is named once, in its order: entries of the same bytes would let a small file stand for any amount. */
-static int follows(const struct directory_walk *w, const struct entry *e)
+static int follows_entry(const struct directory_walk *w, const struct entry *e)
 {
 	const struct entry *last = &w->previous;
 
@@ -191,7 +191,7 @@ static int walk_rows(struct directory_walk *w)
 	for (uint32_t i = 0; i < w->rows.rows && rc == 0; i++) {
 		entry_from_row(&w->rows, i, &e);
 		if (e.kind >= BLOCK_GROUP && e.kind <= BLOCK_BLOBS) {
-			if (!follows(w, &e))
+			if (!follows_entry(w, &e))
 				return -EBADMSG;
 			w->previous = e;
 		}

@@ -160,7 +160,7 @@ static void put_result(struct counters *c, struct json_out *j, const struct coun
 	out_close(j, '}');
 }
 
-static int each(struct counters *c, enum table_id table, report_row_fn take)
+static int each_counter_row(struct counters *c, enum table_id table, report_row_fn take)
 {
 	int r = report_each_row(c->r->report, table, table_schema(table)->column_count, take, c);
 
@@ -178,10 +178,10 @@ int answer_counters(struct view *v, struct params *p, struct answer *a, struct e
 	if (!c.name)
 		return error_set(err, EINVAL, "The name of a kernel is missing");
 	c.name_len = strlen(c.name);
-	TRY(each(&c, TABLE_CUDA_FUNCTION, take_named_function));
-	TRY(each(&c, TABLE_KERNEL_RESULT, take_result));
+	TRY(each_counter_row(&c, TABLE_CUDA_FUNCTION, take_named_function));
+	TRY(each_counter_row(&c, TABLE_KERNEL_RESULT, take_result));
 	if (c.count)
-		TRY(each(&c, TABLE_KERNEL_METRIC, take_counter_metric));
+		TRY(each_counter_row(&c, TABLE_KERNEL_METRIC, take_counter_metric));
 	out_begin(&j, &a->body);
 	out_open(&j, '{');
 	out_put_integer(&j, "launches", (int64_t)c.all);

@@ -21,7 +21,7 @@ static int add_match_id(struct match_ids *ids, int64_t id)
 	return 0;
 }
 
-static bool has(const struct match_ids *ids, int64_t id)
+static bool has_match_id(const struct match_ids *ids, int64_t id)
 {
 	return ids->count && bsearch(&id, ids->ids, ids->count, sizeof(id), compare_match_ids) != NULL;
 }
@@ -90,7 +90,7 @@ static int mark_matched_rows(struct match *m, const struct row_group *p, int col
 	*ret = *ret ? *ret : calloc(p->rows + 1u, 1);
 	if (values && nulls && *ret && report_column(m->r->report, p->table, p->number, (unsigned)column, values, nulls) >= 0)
 		for (uint32_t i = 0; i < p->rows; i++)
-			(*ret)[i] |= !nulls[i] && has(ids, values[i]);
+			(*ret)[i] |= !nulls[i] && has_match_id(ids, values[i]);
 	free(values);
 	free(nulls);
 	return *ret ? 0 : -ENOMEM;

@@ -20,7 +20,7 @@ static int read_plot_columns(struct view_report *r, const struct row_group *p, u
 	return 0;
 }
 
-static double real(int64_t bits)
+static double bits_to_real(int64_t bits)
 {
 	double value;
 
@@ -38,8 +38,8 @@ static bool is_right(const struct row_group *p, const int64_t *values, uint32_t 
 	return at[READ_TABLE] == p->table && at[READ_WIDTH] == width && !(at[READ_START] & (width - 1)) && at[READ_START] <= p->time_max &&
 	       at[READ_START] >= p->time_min - (p->time_min & (width - 1)) &&
 	       (i == 0 || at[READ_START] > values[(size_t)READ_START * rows + i - 1]) && at[READ_ROWS] > 0 && at[READ_ROWS] <= p->rows &&
-	       isfinite(real(at[READ_LEAST])) && isfinite(real(at[READ_MOST])) && isfinite(real(at[READ_MEAN])) &&
-	       isfinite(real(at[READ_LAST]));
+	       isfinite(bits_to_real(at[READ_LEAST])) && isfinite(bits_to_real(at[READ_MOST])) && isfinite(bits_to_real(at[READ_MEAN])) &&
+	       isfinite(bits_to_real(at[READ_LAST]));
 }
 
 /* In the order of the structure. */

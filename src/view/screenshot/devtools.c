@@ -19,7 +19,7 @@
 #define MOST_ANSWER (256u << 20)
 #define PATIENCE_MS 3000 /* for a browser that was told to end */
 
-static int64_t now(void)
+static int64_t get_browser_time(void)
 {
 	struct timespec t;
 
@@ -80,9 +80,12 @@ int devtools_open(struct devtools *d, const char *program, int stop_fd, int seco
 {
 	int commands[2] = { -1, -1 }, answers[2] = { -1, -1 }, r = 0;
 
-	*d = (struct devtools){
-		.browser = -1, .to_fd = -1, .from_fd = -1, .stop_fd = stop_fd, .next_id = 1, .deadline = now() + seconds * SECOND
-	};
+	*d = (struct devtools){ .browser = -1,
+				.to_fd = -1,
+				.from_fd = -1,
+				.stop_fd = stop_fd,
+				.next_id = 1,
+				.deadline = get_browser_time() + seconds * SECOND };
 	TRY(make_profile(d, err));
 	if (pipe2(commands, O_CLOEXEC) < 0 || pipe2(answers, O_CLOEXEC) < 0)
 		r = error_set_errno(err, errno, "%s cannot be started", program);
@@ -155,7 +158,7 @@ static int receive(struct devtools *d, size_t *ret_size, struct error *err)
 
 	while (!(end = d->received.len ? memchr(d->received.data, '\0', d->received.len) : NULL)) {
 		struct pollfd p[2] = { { .fd = d->from_fd, .events = POLLIN }, { .fd = d->stop_fd, .events = POLLIN } };
-		int64_t left = (d->deadline - now()) / 1000000;
+		int64_t left = (d->deadline - get_browser_time()) / 1000000;
 
 		if (left <= 0 || poll(p, 2, (int)left) == 0)
 			return error_set(err, ETIMEDOUT, "The page was not complete in time");

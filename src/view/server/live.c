@@ -13,7 +13,7 @@
 /* Opening takes no more than this part of the time. */
 #define PAUSE_SHARE 4
 
-static int64_t now(void)
+static int64_t get_monotonic_time(void)
 {
 	struct timespec t;
 
@@ -29,7 +29,7 @@ static char *finished_path(const char *path)
 	return len > 5 && strcmp(path + len - 5, ".part") == 0 ? strndup(path, len - 5) : NULL;
 }
 
-static int64_t changed(const char *path)
+static int64_t get_change_time(const char *path)
 {
 	struct stat st;
 
@@ -40,10 +40,10 @@ static int64_t changed(const char *path)
 static int64_t state_of(const char *path)
 {
 	char *stem = finished_path(path), *journal = NULL;
-	int64_t state = changed(path);
+	int64_t state = get_change_time(path);
 
 	if (stem && asprintf(&journal, "%s.journal", stem) >= 0)
-		state ^= changed(journal);
+		state ^= get_change_time(journal);
 	free(journal);
 	free(stem);
 	return state;
@@ -76,7 +76,7 @@ static void replace_live_report(struct view *v, size_t number, struct view_repor
 void view_renew(struct view *v, size_t number)
 {
 	struct view_report *old, *fresh;
-	int64_t began = now(), state;
+	int64_t began = get_monotonic_time(), state;
 	struct error err;
 
 	if (pthread_mutex_trylock(&v->renewing) != 0)
@@ -90,7 +90,7 @@ void view_renew(struct view *v, size_t number)
 	    !atomic_load(&old->pending)) {
 		if (open_again(old, &fresh, &err) < 0)
 			fresh = old;
-		fresh->renew_next = now() + (now() - began) * PAUSE_SHARE + LEAST_PAUSE;
+		fresh->renew_next = get_monotonic_time() + (get_monotonic_time() - began) * PAUSE_SHARE + LEAST_PAUSE;
 		if (fresh != old && old->make)
 			old->make(fresh);
 		if (fresh != old)

@@ -14,7 +14,7 @@ struct writer {
 	int r;
 };
 
-static void *room(struct writer *w, size_t count, size_t width)
+static void *make_tile_room(struct writer *w, size_t count, size_t width)
 {
 	size_t size = (count * width + 3) & ~(size_t)3;
 	char *at;
@@ -60,19 +60,19 @@ static void write_listed(struct writer *w, const struct tile *t, struct view_rep
 	uint32_t n = t->listed_count;
 	void *at;
 
-	if ((at = room(w, n, 8)) != NULL)
+	if ((at = make_tile_room(w, n, 8)) != NULL)
 		for (uint32_t i = 0; i < n; i++)
 			put_f64(at, i, t->listed[i].start);
-	if ((at = room(w, n, 8)) != NULL)
+	if ((at = make_tile_room(w, n, 8)) != NULL)
 		for (uint32_t i = 0; i < n; i++)
 			put_f64(at, i, t->listed[i].end);
-	if ((at = room(w, n, 4)) != NULL)
+	if ((at = make_tile_room(w, n, 4)) != NULL)
 		for (uint32_t i = 0; i < n; i++)
 			put_u32(at, i, t->listed[i].name);
-	if ((at = room(w, n, 4)) != NULL)
+	if ((at = make_tile_room(w, n, 4)) != NULL)
 		for (uint32_t i = 0; i < n; i++)
 			put_u32(at, i, (uint32_t)t->listed[i].index);
-	if ((at = room(w, n, 4)) != NULL)
+	if ((at = make_tile_room(w, n, 4)) != NULL)
 		for (uint32_t i = 0; i < n; i++)
 			put_u32(at, i, make_event_flags(t, r, &t->listed[i]));
 }
@@ -90,14 +90,14 @@ static uint32_t touched_buckets(const struct tile *t, uint16_t *ret)
 
 static void write_shares(struct writer *w, const struct tile *t, struct view_report *r, const uint16_t *which, uint32_t n)
 {
-	uint8_t *at = room(w, n, 2);
+	uint8_t *at = make_tile_room(w, n, 2);
 
 	if (at)
 		memcpy(at, which, n * 2u);
-	if ((at = room(w, n, 1)) != NULL)
+	if ((at = make_tile_room(w, n, 1)) != NULL)
 		for (uint32_t i = 0; i < n; i++)
 			at[i] = tile_share(t, which[i]);
-	if ((at = room(w, n, 1)) != NULL)
+	if ((at = make_tile_room(w, n, 1)) != NULL)
 		for (uint32_t i = 0; i < n; i++)
 			at[i] = (uint8_t)name_class(r, t->table, t->buckets[which[i]].name);
 }
@@ -109,7 +109,7 @@ enum { BUCKET_PARTS = 3 };
 static void write_values(struct writer *w, const uint16_t *which, uint32_t n, bucket_value_fn value, const void *of)
 {
 	for (unsigned part = 0; part < BUCKET_PARTS; part++) {
-		void *at = room(w, n, 4);
+		void *at = make_tile_room(w, n, 4);
 
 		for (uint32_t i = 0; at && i < n; i++)
 			put_u32(at, i, value(of, which[i], part));
@@ -140,7 +140,7 @@ static int write_tile(const struct tile *t, struct view_report *r, bucket_value_
 	struct writer w = { .out = out };
 	uint16_t which[TILE_BUCKETS];
 	uint32_t n = touched_buckets(t, which);
-	void *at = room(&w, 2, 4);
+	void *at = make_tile_room(&w, 2, 4);
 
 	if (at) {
 		put_u32(at, 0, t->listed_count);

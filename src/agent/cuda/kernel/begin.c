@@ -198,7 +198,7 @@ static void close_batch(void)
 }
 
 /* It may wait for long: it is not one that others wait for. */
-static void sees(void)
+static void can_see_launches(void)
 {
 	if (!kernel_batch_is_open())
 		return;
@@ -292,7 +292,7 @@ static void launch_failed(const struct cupti_call_data *data)
 	end_alone();
 }
 
-static void launched(const struct cupti_call_data *data)
+static void note_launch(const struct cupti_call_data *data)
 {
 	left_open = 0;
 	if (is_meeting)
@@ -349,7 +349,7 @@ void kernel_callback(uint32_t id, const struct cupti_call_data *data)
 
 	if (call == KERNEL_CALL_ABOUT) {
 		if (data->site == CUPTI_SITE_ENTER && !ours && kernel_call_may_load(id, data->parameters))
-			sees();
+			can_see_launches();
 		return;
 	}
 	if (call == KERNEL_CALL_NONE || kernel_profiler_call(0, id, data->site == CUPTI_SITE_EXIT)) {
@@ -362,7 +362,7 @@ void kernel_callback(uint32_t id, const struct cupti_call_data *data)
 	}
 	if (call == KERNEL_CALL_SEES) {
 		if (data->site == CUPTI_SITE_ENTER && !ours)
-			sees();
+			can_see_launches();
 		return;
 	}
 	if (data->site == CUPTI_SITE_ENTER && !ours) {
@@ -380,7 +380,7 @@ void kernel_callback(uint32_t id, const struct cupti_call_data *data)
 			capture_call(call, data);
 	} else if (data->site == CUPTI_SITE_EXIT && *data->kept) {
 		if (ours && left_open)
-			launched(data);
+			note_launch(data);
 		if ((is_launch || call == KERNEL_CALL_GRAPH) && data->result && *(const int *)data->result != 0)
 			launch_failed(data);
 		if (is_graph_call(call))
@@ -419,7 +419,7 @@ static void at_exit(void)
 {
 	if (!kernel_is_child() && !atomic_load(&others) && !atomic_load(&reading)) {
 		kernel_range_end();
-		sees();
+		can_see_launches();
 	}
 }
 

@@ -168,7 +168,7 @@ static size_t index_of(const struct order *o, const void *node)
 }
 
 /* Those that wait for it wait for one less. */
-static int done(struct order *o, const void *node)
+static int is_node_done(struct order *o, const void *node)
 {
 	size_t at;
 
@@ -200,7 +200,7 @@ static const char *add_in_order(struct kernel_graph *g, struct order *o, unsigne
 		for (size_t i = 0; i < o->count && !why; i++) {
 			if (o->waits[i] != 0)
 				continue;
-			why = done(o, o->nodes[i]) < 0 ? "its edges lead elsewhere" : add_node(g, o->nodes[i], depth);
+			why = is_node_done(o, o->nodes[i]) < 0 ? "its edges lead elsewhere" : add_node(g, o->nodes[i], depth);
 			o->waits[i] = UINT32_MAX;
 			left--;
 		}

@@ -65,7 +65,7 @@ static void attach_cuda_agent(void)
 }
 
 /* At one's turn. */
-static void stay(void)
+static void keep_cupti(void)
 {
 	cuda_activities_rest();
 	cuda_agent.core->diagnose(
@@ -112,7 +112,7 @@ static void wait_until_gone(void)
 			return;
 	cuda_away_cancel();
 	if (atomic_load(&cuda_agent.state) == CUDA_CLOSED)
-		stay();
+		keep_cupti();
 	cuda_give_turn();
 }
 
@@ -141,7 +141,7 @@ static void detach_cuda_agent(void)
 }
 
 /* What callbacks tell of when it happens has happened before. */
-static void ready(void)
+static void note_agent_ready(void)
 {
 	if (cuda_is_ours() && cuda_devices_look())
 		cuda_activities_driver_ready();
@@ -149,7 +149,7 @@ static void ready(void)
 
 void cuda_attach_prepare(void (*how_to_begin)(void))
 {
-	static const struct agent_attach_listener listener = { attach_cuda_agent, detach_cuda_agent, ready };
+	static const struct agent_attach_listener listener = { attach_cuda_agent, detach_cuda_agent, note_agent_ready };
 
 	begin = how_to_begin;
 	cuda_agent.core->on_attach(&listener);

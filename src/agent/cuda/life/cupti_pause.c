@@ -45,7 +45,7 @@ static struct {
 	int64_t others_at; /* of the last event of a thread other than the last one */
 } watch;
 
-static void making(void)
+static void start_making(void)
 {
 	if (cuda_life.pid != (uint32_t)raw_getpid() || atomic_load(&cuda_life.holds))
 		return;
@@ -60,7 +60,7 @@ static void making(void)
 
 void cuda_away_prepare(void)
 {
-	static const struct agent_driver_listener listener = { cuda_capture_start, cuda_capture_stop, making };
+	static const struct agent_driver_listener listener = { cuda_capture_start, cuda_capture_stop, start_making };
 
 	atomic_store(&cuda_life.made_at, cuda_milliseconds());
 	cuda_agent.core->on_window(cuda_follow);
@@ -203,7 +203,7 @@ int cuda_away_nobody_inside(void)
 }
 
 /* At one's turn. */
-static void go(void)
+static void finalise_in_pause(void)
 {
 	if (!still_quiet()) {
 		cuda_away_cancel();
@@ -226,7 +226,7 @@ int cuda_away_callback(int domain, const void *data)
 	if (others_out() < OTHERS_OUT_NS || !is_end || !is_outermost(domain) || atomic_load(&watch.inside) != 0 || !cuda_take_turn(0))
 		return 1;
 	if (atomic_load(&cuda_life.leaving) == CUDA_LEAVES && atomic_load(&cuda_agent.state) == CUDA_CLOSED)
-		go();
+		finalise_in_pause();
 	cuda_give_turn();
 	return 1;
 }

@@ -51,7 +51,7 @@ static struct numbers launches = { .report = report_launch };
  * decides. */
 static _Atomic(struct known *) recent[RECENT_NAMES];
 
-static uint64_t mix(uint64_t hash, uint64_t word)
+static uint64_t mix_name_hash(uint64_t hash, uint64_t word)
 {
 	hash = (hash ^ word) * 0x9e3779b97f4a7c15u;
 	return hash ^ hash >> 29;
@@ -64,11 +64,11 @@ static uint64_t hash_bytes(const uint8_t *bytes, uint32_t size)
 
 	for (; at + 8 <= size; at += 8) {
 		memcpy(&word, bytes + at, 8);
-		hash = mix(hash, word);
+		hash = mix_name_hash(hash, word);
 	}
 	word = 0;
 	memcpy(&word, bytes + at, size - at);
-	return mix(hash, word);
+	return mix_name_hash(hash, word);
 }
 
 static struct known *find_numbered_name(struct table *table, uint64_t hash, const void *bytes, uint32_t size)
@@ -146,7 +146,7 @@ static struct known *add_numbered_name(struct numbers *n, uint64_t hash, const v
 	return known;
 }
 
-static struct known *know(struct numbers *n, const void *bytes, uint32_t size)
+static struct known *know_name(struct numbers *n, const void *bytes, uint32_t size)
 {
 	uint64_t hash = hash_bytes(bytes, size);
 	struct known *known = find_numbered_name(atomic_load_explicit(&n->table, memory_order_acquire), hash, bytes, size);
@@ -186,12 +186,12 @@ uint32_t cuda_function_number(const char *name)
 
 	if (!name)
 		return 0;
-	slot = &recent[mix(0, (uintptr_t)name) >> 32 & (RECENT_NAMES - 1)];
+	slot = &recent[mix_name_hash(0, (uintptr_t)name) >> 32 & (RECENT_NAMES - 1)];
 	known = atomic_load_explicit(slot, memory_order_acquire);
 	if (known && strcmp((const char *)known->bytes, name) == 0)
 		return report_name_number(&functions, known);
 	size = strlen(name) + 1;
-	known = know(&functions, name, (uint32_t)size);
+	known = know_name(&functions, name, (uint32_t)size);
 	if (!known)
 		return number_of_unknown(&functions, name, (uint32_t)size);
 	atomic_store_explicit(slot, known, memory_order_release);
@@ -200,7 +200,7 @@ uint32_t cuda_function_number(const char *name)
 
 uint32_t cuda_launch_number(const struct cuda_wire_launch *launch)
 {
-	struct known *known = know(&launches, launch, sizeof(*launch));
+	struct known *known = know_name(&launches, launch, sizeof(*launch));
 
 	return known ? report_name_number(&launches, known) : number_of_unknown(&launches, launch, sizeof(*launch));
 }

@@ -101,7 +101,7 @@ static struct placed *find_kept_kernel(const struct part *p, int64_t id)
 }
 
 /* The first that stays of the same process and device; NULL: none does. */
-static const struct placed *heir(const struct part *p, const struct placed *of)
+static const struct placed *find_heir(const struct part *p, const struct placed *of)
 {
 	for (size_t i = 0; of && i < p->count; i++)
 		if (p->kernels[i].is_kept && p->kernels[i].process == of->process && p->kernels[i].device == of->device)
@@ -113,7 +113,7 @@ static bool keeps_metric(const struct part *p, int64_t *v)
 {
 	const struct placed *k = find_kept_kernel(p, v[COLUMN_KERNEL_METRIC_RESULT]);
 
-	if (v[COLUMN_KERNEL_METRIC_KIND] == KERNEL_METRIC_DEVICE && k && !k->is_kept && (k = heir(p, k)))
+	if (v[COLUMN_KERNEL_METRIC_KIND] == KERNEL_METRIC_DEVICE && k && !k->is_kept && (k = find_heir(p, k)))
 		v[COLUMN_KERNEL_METRIC_RESULT] = k->id;
 	return k && k->is_kept;
 }

@@ -42,7 +42,7 @@ static void note_kernel_begin(struct progress *p, const struct kernel_progress *
 		begin_line(p, step);
 }
 
-static void passed(struct progress *p, const struct kernel_progress *step)
+static void print_passed_step(struct progress *p, const struct kernel_progress *step)
 {
 	if (++p->passes * 2 < step->passes || !p->is_open || p->is_half)
 		return;
@@ -71,7 +71,7 @@ static void read_or_timed(struct progress *p, const struct kernel_progress *step
 	p->timed |= !is_read;
 }
 
-static void failed(struct progress *p, const struct kernel_progress *step)
+static void print_failed_step(struct progress *p, const struct kernel_progress *step)
 {
 	p->failed++;
 	end_line(p);
@@ -79,7 +79,7 @@ static void failed(struct progress *p, const struct kernel_progress *step)
 }
 
 /* What was asked to end and does not is made to. */
-static void stuck(struct progress *p, const struct kernel_progress *step)
+static void print_stuck_step(struct progress *p, const struct kernel_progress *step)
 {
 	bool is_over = p->timeout && step->seconds >= p->timeout, is_first = step->number + 1 != p->warned_stuck;
 	FILE *out = kernel_reported(p->cli);
@@ -115,15 +115,15 @@ static void show(struct progress *p, const struct kernel_progress *step)
 	FILE *out = kernel_reported(p->cli);
 
 	if (step->state == KERNEL_FAILED)
-		failed(p, step);
+		print_failed_step(p, step);
 	else if (step->state == KERNEL_STUCK)
-		stuck(p, step);
+		print_stuck_step(p, step);
 	else if (step->state == KERNEL_COPIES)
 		copies(p, step);
 	else if (step->state == KERNEL_BEGUN)
 		note_kernel_begin(p, step);
 	else if (step->state == KERNEL_PASS)
-		passed(p, step);
+		print_passed_step(p, step);
 	else if (step->state == KERNEL_READ || step->state == KERNEL_TIMED)
 		read_or_timed(p, step);
 	else if (step->state == KERNEL_CONNECTED && !p->quiet)

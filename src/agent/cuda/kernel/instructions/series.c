@@ -138,7 +138,7 @@ void kernel_series_end(void)
 }
 
 /* Whether the first group can be set up; it stays so for the first launch. */
-static int works(int device, const struct kernel_request *request)
+static int can_sample_series(int device, const struct kernel_request *request)
 {
 	struct kernel_pass pass = { .device = device, .request = request };
 	char ignored[KERNEL_WHY_SIZE];
@@ -155,7 +155,7 @@ static int works(int device, const struct kernel_request *request)
 /* Where only some of the chip's counters can be used, that is noticed by the first try. */
 static int make_groups(int device, const struct kernel_request *request, char *why)
 {
-	if (series_groups_make(&series.groups, device, request, 0, why) == 0 && works(device, request))
+	if (series_groups_make(&series.groups, device, request, 0, why) == 0 && can_sample_series(device, request))
 		return 0;
 	series_groups_release(&series.groups);
 	return series_groups_make(&series.groups, device, request, 1, why);
