@@ -3,8 +3,8 @@
 -- requires: COMPOSITE_EVENTS
 -- skipped: CPU samples
 -- option: module one row per file of code instead of one per function
--- option: thread each thread apart
--- option: rows=30 at most so many rows; 0: all
+-- option: thread each thread separately
+-- option: rows=30 show at most this many rows; 0: all
 -- option: group numbers in names are folded: layer_12_ffn and layer_7_ffn are both layer_#_ffn
 -- column: Self = percent
 -- column: Self Time = time

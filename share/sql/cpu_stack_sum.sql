@@ -1,7 +1,7 @@
 -- title: CPU Stack Summary
 -- skipped: stacks of that kind
--- option: folded one row per stack, its functions joined by ';' from the outermost on, as flame graphs want it
--- option: min=1 leave out what has less than so many percent; 0: all
+-- option: folded one row per stack, its functions joined by ';' from the outermost on, as flame graphs need it
+-- option: min=1 leave out rows with less than this percentage; 0: all
 -- option: osrt time in calls of the OS runtime, by who called them
 -- option: offcpu time spent waiting, by where a thread left the CPU
 -- option: group numbers in names are folded: layer_12_ffn and layer_7_ffn are both layer_#_ffn

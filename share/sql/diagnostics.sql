@@ -6,7 +6,7 @@
 -- column: Source = text
 -- column: PID = id
 -- column: Message = text
--- help: What the agents, the recorder and the reader have to say about this recording:
+-- help: Messages of the agents, the recorder and the reader about this recording:
 -- help: what could not be traced, events that were lost, ranges without an end.
 SELECT time, CASE severity WHEN 1 THEN 'Info' WHEN 2 THEN 'Warning' WHEN 3 THEN 'Error' ELSE 'Unknown' END,
 	source, pid, text

@@ -1,7 +1,7 @@
 -- title: Network Congestion
 -- requires: class NET_*_METRIC
 -- skipped: network metrics of switches or NICs with congestion
--- option: ticks_threshold=10000 ticks per ms of waiting from which on a time counts as congested
+-- option: ticks_threshold=10000 ticks per ms of waiting that count as congestion
 -- column: Start = time
 -- column: End = time
 -- column: Duration = time

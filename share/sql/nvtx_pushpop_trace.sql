@@ -18,7 +18,7 @@
 -- column: RangeStack = text
 -- column: NameTree = text
 -- note: SELECT count || CASE count WHEN 1 THEN ' range' ELSE ' ranges' END || ' never ended: End and Duration are empty.' FROM group_stats('NVTX_EVENTS', '', 'start', 'open = 1 and eventType = 59')
--- help: Every NVTX push/pop range in order of start, with its place among the ranges around it.
+-- help: Every NVTX push/pop range in order of start, with its position among the ranges around it.
 -- help: DurChild is the time in ranges directly inside, RangeStack the ids from the outermost range in.
 SELECT
 	start, end, duration, durChild, duration - durChild,

@@ -15,7 +15,7 @@
 -- column: Style = text
 -- column: Range = text
 -- note: SELECT count || CASE count WHEN 1 THEN ' range' ELSE ' ranges' END || ' never ended; not counted.' FROM group_stats('NVTX_EVENTS', '', 'start', 'open = 1')
--- help: Time spent in NVTX ranges by name, push/pop and start/end ranges apart.
+-- help: Time spent in NVTX ranges by name, push/pop and start/end ranges separately.
 -- help: Time (%) is the share of the sum of all rows. A range is named DOMAIN:NAME.
 SELECT
 	100.0 * sum / nullif(sum(sum) OVER (), 0),

@@ -15,7 +15,7 @@
 -- column: TID = id
 -- column: Thread or Core = text
 -- note: SELECT 'When threads were woken was not recorded: Queue Wait counts preemptions only, the rest is in Not Split.' FROM sonde_meta WHERE key = 'sched.wakeups' AND number = 0
--- help: Threads, those that ran longest first, then cores. Voluntary: it blocked; Forced: it was taken off its CPU and could have gone on.
+-- help: Threads, those that ran longest first, then cores. Voluntary: it blocked; Forced: it was taken off its CPU and could have continued.
 -- help: Migrations: runs on another core than the one before; of a core: runs of threads that came to it.
 -- help: Queue Wait: time a thread could have run and had no CPU. Not Split: time between two runs in which
 -- help: it was blocked and then waited for a CPU; when it was woken is not known.

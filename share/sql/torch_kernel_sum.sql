@@ -3,7 +3,7 @@
 -- requires: class cpu_op | class user_annotation
 -- skipped: PyTorch operators with work on a GPU
 -- option: group numbers in names are folded: layer_12_ffn and layer_7_ffn are both layer_#_ffn
--- option: rows=-1 at most so many rows
+-- option: rows=-1 show at most this many rows
 -- column: Time = percent
 -- column: Total Time = time
 -- column: Instances = number

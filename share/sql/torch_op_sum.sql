@@ -6,7 +6,7 @@
 -- option: mem memory that was allocated less what was released, where the trace has it
 -- option: flops floating-point operations, of those operators that torch has a formula for
 -- option: group numbers in names are folded: layer_12_ffn and layer_7_ffn are both layer_#_ffn
--- option: rows=-1 at most so many rows
+-- option: rows=-1 show at most this many rows
 -- column: Name = text
 -- column: Self CPU = percent
 -- column: Self CPU = time

@@ -3,7 +3,7 @@
 -- default: 81
 -- requires: sonde_gpu_copy | sonde_gpu_fault
 -- skipped: CUDA Unified Memory CPU page faults data
--- option: rows=10 at most so many rows; 0: all
+-- option: rows=10 show at most this many rows; 0: all
 -- column: Virtual Address = text
 -- column: HtoD Migration Size = size
 -- column: DtoH Migration Size = size

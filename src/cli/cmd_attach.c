@@ -8,7 +8,7 @@
 #include "base/macros.h"
 #include "base/text/path.h"
 #include "cli/command.h"
-#include "cli/profile/after.h"
+#include "cli/profile/after_recording.h"
 #include "cli/profile/flight.h"
 #include "cli/profile/hooks.h"
 #include "cli/profile/setup.h"
@@ -22,17 +22,17 @@ struct watcher {
 	struct cli *cli;
 	struct profile_hooks hooks;
 	const struct profile_options *options;
-	bool told;
+	bool reported;
 };
 
 static void on_window(void *listener, const char *path)
 {
 	struct watcher *w = listener;
 
-	if (!w->told && !w->options->duration_ns && isatty(STDERR_FILENO))
+	if (!w->reported && !w->options->duration_ns && isatty(STDERR_FILENO))
 		fprintf(w->cli->err, "Recording process %d (%s). Ctrl-C ends the recording, not the process.\n",
 			(int)w->options->attach_pid, path_name(w->options->program));
-	w->told = true;
+	w->reported = true;
 	fflush(w->cli->err);
 	if (w->hooks.fields->after_start)
 		profile_hooks_started(&w->hooks, path);
@@ -84,7 +84,7 @@ static int parse_pid(const char *text, pid_t *ret, struct error *err)
 	errno = 0;
 	number = isdigit((unsigned char)text[0]) ? strtol(text, &end, 10) : -1;
 	if (number < 1 || *end || errno || number > INT32_MAX)
-		return error_set(err, EINVAL, "'%s' is no process id.", text);
+		return error_set(err, EINVAL, "'%s' is not a process id.", text);
 	*ret = (pid_t)number;
 	return 0;
 }
@@ -97,7 +97,7 @@ static int note_senseless(const struct options_parsed *parsed, struct string_lis
 	for (const struct option_spec *spec = profile_option_table.specs;
 	     spec < profile_option_table.specs + profile_option_table.count && r >= 0; spec++)
 		if (spec->flags & PROFILE_STARTED && options_find_use(parsed, spec->name))
-			r = string_list_addf(notes, "--%s is for programs that are started; the recording goes on without it", spec->name);
+			r = string_list_addf(notes, "--%s applies only to programs that Sonde starts; ignored", spec->name);
 	return r;
 }
 
@@ -183,10 +183,10 @@ static int run_parsed(struct cli *cli, struct profile_fields *fields, const stru
 		return 0;
 	}
 	if (fields->command_files.count)
-		return command_fail(cli, &attach_command, "--command-file is for 'profile' alone.");
+		return command_fail(cli, &attach_command, "--command-file is only supported with 'profile'.");
 	if (parsed->word_count != 1)
 		return command_fail(cli, &attach_command, "%s: %s attach PID [options].",
-				    parsed->word_count ? "One process at a time is recorded" : "No process was given", cli_name(cli));
+				    parsed->word_count ? "Only one process can be recorded at a time" : "No process given", cli_name(cli));
 	if (parse_pid(parsed->words[0], &pid, &err) < 0)
 		return command_fail(cli, &attach_command, "%s", err.text);
 	fields->exports = profile_exports(parsed);
@@ -208,23 +208,22 @@ static int run_attach(struct cli *cli, int argc, char **argv)
 
 static const char *const attach_examples[] = {
 	"sonde attach 4711 -d 10 -o slow",
-	"ten seconds of process 4711 and those below it",
+	"record process 4711 and its children for ten seconds",
 	"sonde attach 4711 -t none",
-	"until Ctrl-C; CPU samples and switches only, nothing is loaded into the process",
+	"record until Ctrl-C: CPU samples and switches only, nothing is loaded into the process",
 	NULL,
 };
 
 const struct command attach_command = {
 	.name = "attach",
-	.summary = "Record a process that runs already",
+	.summary = "Record a running process",
 	.synopsis = "PID [options]",
-	.description =
-		"Records a process that was started without Sonde, for the time of --duration, until Ctrl-C or until it ends, and "
-		"writes a report. The process goes on as before. CPU samples and switches need nothing in it; for what --trace "
-		"asks for, the agents are loaded into it and put to sleep at the end. Where they cannot be, the "
-		"recording goes on without them, unless --trace was given. Processes below it are recorded, too, unless "
-		"--children=false is given. What attaching needs is the permission to ptrace the process. The exit status is 0 when the "
-		"report was written.",
+	.description = "Records a process that was started without Sonde and writes a report. The recording ends after --duration, with "
+		       "Ctrl-C, or when the process ends; the process itself continues. CPU samples and switches need "
+		       "nothing in the process. For the sources of --trace, Sonde loads its agents into the process and puts "
+		       "them to sleep at the end. If they cannot be loaded, the recording continues without them, unless "
+		       "--trace was given. Child processes are recorded, too, unless --children=false is given. Attaching "
+		       "requires the permission to ptrace the process. The exit status is 0 if the report was written.",
 	.examples = attach_examples,
 	.options = &profile_option_table,
 	.words = COMMAND_NO_WORDS,

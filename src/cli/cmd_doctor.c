@@ -13,7 +13,7 @@ static const struct option_spec doctor_specs[] = {
 	  .initial = "false", .tag = "output", .help = "Print JSON instead of a table." },
 	{ .name = "folder", .type = OPTION_TEXT, .offset = offsetof(struct doctor_fields, folder),
 	  .initial = ".", .arg = "folder", .tag = "output",
-	  .help = "Where reports would be written; its disk is looked at." },
+	  .help = "Check the disk of this folder, where reports would be written." },
 };
 /* clang-format on */
 
@@ -32,10 +32,7 @@ static int run_doctor(struct cli *cli, int argc, char **argv)
 		return status;
 	host = (struct doctor_host){ cli->root, fields.folder, &doctor_real_calls };
 	if (parsed.word_count)
-		missing = command_fail(cli, &doctor_command,
-				       "'%s' is not understood; doctor takes options "
-				       "only.",
-				       parsed.words[0]);
+		missing = command_fail(cli, &doctor_command, "'%s': unexpected argument; only options are accepted.", parsed.words[0]);
 	else if (fields.json)
 		doctor_print_json(cli->out, &host, &missing);
 	else
@@ -45,17 +42,17 @@ static int run_doctor(struct cli *cli, int argc, char **argv)
 }
 
 static const char *const doctor_examples[] = {
-	"sonde doctor", "a table of what works, what does not, and what to do", "sonde doctor --json", "the same for programs", NULL,
+	"sonde doctor", "print what works, what does not, and how to fix it", "sonde doctor --json", "the same for programs", NULL,
 };
 
 const struct command doctor_command = {
 	.name = "doctor",
-	.summary = "Say what this machine allows and how to allow more",
+	.summary = "Check what can be recorded on this machine",
 	.synopsis = "[options]",
-	.description = "Tries what recording needs on this machine (in this container, as this user) and "
-		       "prints for each: ok, partly or no, the reason, and what would allow it: a command for "
-		       "the machine, an option for docker, a setting for Kubernetes. Nothing is changed. The "
-		       "exit status is 1 if nothing can be recorded at all.",
+	.description = "Tries everything that recording needs on this machine, in this container and as this user. For each item it "
+		       "prints ok, partly or no, the reason, and what would allow it: a command for the machine, an option for "
+		       "docker, a setting for Kubernetes. It changes nothing. The exit status is 1 if nothing can be recorded at "
+		       "all.",
 	.examples = doctor_examples,
 	.options = &doctor_options,
 	.words = COMMAND_NO_WORDS,

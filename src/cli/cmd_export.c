@@ -42,51 +42,51 @@ struct export_fields {
 static const struct option_spec export_specs[] = {
 	{ .name = "type", .letter = 't', FIELD(CHOICE, type), .initial = "sqlite", .arg = "type",
 	  .values = EXPORT_TYPE_NAMES "|" EXPORT_OTHER_NAMES, .tag = "output",
-	  .help = EXPORT_TYPE_HELP "The others of nsys are answered with what to take instead." },
+	  .help = EXPORT_TYPE_HELP "For the other types of nsys a message names the replacement." },
 	{ .name = "stacks", FIELD(CHOICE, stacks), .initial = "any", .values = EXPORT_STACKS_NAMES, .arg = "what",
 	  .tag = "selection",
-	  .help = "For folded and speedscope: samples of the CPU (cpu), GPU time by the NVTX ranges and operators it was launched in "
-		  "(gpu), and for folded also time off the CPU (offcpu) or in calls of the OS runtime (osrt). any: CPU samples "
-		  "where there are some, else GPU time; speedscope has both." },
+	  .help = "Choose the stacks of folded and speedscope: CPU samples (cpu), or GPU time by the NVTX ranges and operators that "
+		  "launched it (gpu). folded also has time off the CPU (offcpu) and time in calls of the OS runtime (osrt). "
+		  "any takes CPU samples if there are some, otherwise GPU time; speedscope has both." },
 	{ .name = "ids", FIELD(BOOL, ids), .initial = "false", .tag = "selection",
-	  .help = "For folded: the numbers of processes and threads behind their names. Without them stacks of two runs can be compared." },
+	  .help = "For folded: add the numbers of processes and threads to their names. Without them stacks of two runs can be "
+		  "compared." },
 	{ .name = "output", .letter = 'o', FIELD(TEXT, output), .arg = "name", .tag = "output",
 	  .shown = "the report's name with " EXPORT_ENDINGS " or .redacted.sonde",
-	  .help = "What to write; - is standard output (not for sqlite, csv and sonde). A name that ends in .gz is packed, but for "
-		  "the same three." },
+	  .help = "Write to this file; - is standard output. A name that ends in .gz is compressed. Neither is possible for sqlite, "
+		  "csv and sonde." },
 	{ .name = "force-overwrite", .letter = 'f', FIELD(BOOL, force_overwrite), .initial = "false", .tag = "output",
-	  .help = "Replace an export of the same name." },
+	  .help = "Replace an existing export." },
 	{ .name = "redact", FIELD(BOOL, redact), .initial = "false", .bare = "true", .tag = "output",
-	  .help = "For sonde: without the environment, folders, names of machines and users, addresses, ids of devices, source files and what the program "
-		  "printed, for others to see. Figures and names of functions and ranges stay." },
+	  .help = "For sonde: write a report that can be shared, without the environment, folders, names of machines and users, "
+		  "addresses, ids of devices, source files and the program's output. Figures and names of functions and "
+		  "ranges stay." },
 	{ .name = "lazy", .letter = 'l', FIELD(BOOL, lazy), .initial = "true", .tag = "output",
 	  .help = "Leave out tables without rows." },
 	{ .name = "quiet", .letter = 'q', FIELD(BOOL, quiet), .initial = "false", .tag = "output",
-	  .help = "Say nothing but what went wrong." },
+	  .help = "Print errors only." },
 	{ .name = "tables", FIELD(TEXTS, tables), .arg = "pattern,...", .tag = "selection", .shown = "all",
-	  .help = "Only tables whose whole name matches one of these POSIX basic regular expressions; capital and small "
-		  "letters are the same." },
+	  .help = "Export only tables whose whole name matches one of these POSIX basic regular expressions. Case is ignored." },
 	{ .name = "times", FIELD(TEXT, times), .arg = "[:]start/end[:]", .tag = "selection", .shown = "all",
-	  .help = "Only events that begin and end in this range, such as 1s/1s500ms; a colon keeps those that cross "
-		  "that edge as well." },
+	  .help = "Export only events that begin and end in this range, such as 1s/1s500ms. A colon at an edge keeps the events that "
+		  "cross it." },
 	{ .name = "max-size", FIELD(INTEGER, max_size), .initial = "32", .min = 0, .max = 2000, .arg = "MB", .tag = "selection",
-	  .help = "For html: a report, or the part of it that --times gives, that is larger than this is shown by level of detail, "
-		  "without its single events; 0 is no limit." },
+	  .help = "For html: show a report (or the part that --times selects) that is larger than this by level of detail, without "
+		  "single events. 0 is no limit." },
 	{ .name = "section-folder", FIELD(TEXTS, folders), .arg = "folder", .tag = "selection",
-	  .help = "For html: kernels are also shown by the sections, rules and words of this folder, which go into the page. They go before Sonde's "
-		  "of the same name." },
+	  .help = "For html: add the sections, rules and words of this folder to the page. They override Sonde's of the same name." },
 	{ .name = "section-folder-recursive", FIELD(TEXTS, deep_folders), .arg = "folder", .tag = "selection",
-	  .help = "The same with all folders below." },
+	  .help = "The same, including all subfolders." },
 	{ .name = "ts-normalize", FIELD(BOOL, ts_normalize), .initial = "false", .tag = "selection",
-	  .help = "Write times as nanoseconds since 1970 (UTC) instead of since the start of the recording." },
+	  .help = "Write times as nanoseconds since 1970 (UTC), not since the start of the recording." },
 	{ .name = "append", .type = OPTION_BOOL, .state = OPTION_PLANNED, .bare = "true", .off = "false", .tag = "output",
-	  .help = "Add to an export that exists." },
+	  .help = "Append to an existing export." },
 	{ .name = "include-json", .type = OPTION_BOOL, .state = OPTION_OBSOLETE, .bare = "true", .tag = "selection",
-	  .help = "Columns of JSON are always written." },
+	  .help = "Write columns of JSON; they are always written." },
 	{ .name = "include-blobs", .type = OPTION_BOOL, .state = OPTION_OBSOLETE, .bare = "true", .tag = "selection",
-	  .help = "Columns of binary data are always written." },
+	  .help = "Write columns of binary data; they are always written." },
 	{ .name = "ts-shift", FIELD(INTEGER, ts_shift), .initial = "0", .min = -MOST_SHIFT, .max = MOST_SHIFT,
-	  .arg = "ns", .tag = "selection", .help = "Add so many nanoseconds to every time." },
+	  .arg = "ns", .tag = "selection", .help = "Add this many nanoseconds to every time." },
 };
 /* clang-format on */
 
@@ -152,7 +152,7 @@ static int take_texts(const struct export_fields *fields, struct own_texts *ret,
 	if (r < 0)
 		error_set(err, ENOMEM, "Not enough memory");
 	else if (folders.count && fields->type != EXPORT_HTML)
-		r = error_set(err, EINVAL, "--section-folder is for -t html");
+		r = error_set(err, EINVAL, "--section-folder is only supported with -t html");
 	else if (folders.count)
 		r = section_folders_check(&folders, err);
 	if (r >= 0 && folders.count)
@@ -196,9 +196,11 @@ static int write_export(struct cli *cli, struct query *q, const struct export_fi
 	if (r < 0)
 		return command_fail(cli, &export_command, "%s", err.text);
 	if (query_damaged(q))
-		return command_fail(cli, &export_command, "%s is damaged: what could not be read is missing in %s", input, path);
+		return command_fail(cli, &export_command, "%s is damaged: parts that cannot be read are missing in %s", input, path);
 	if (left_out && request.type == EXPORT_HTML)
-		fprintf(cli->err, "%llu events are in %s by level of detail only: --times shows a part exactly, --max-size 0 all of it\n",
+		fprintf(cli->err,
+			"%llu events are in %s by level of detail only; --times exports a part exactly, --max-size 0 all of "
+			"it\n",
 			(unsigned long long)left_out, path);
 	else if (left_out)
 		fprintf(cli->err, "sonde export: %llu events are not in %s: there are too many at one time\n", (unsigned long long)left_out,
@@ -275,15 +277,18 @@ static int take_other_name(struct cli *cli, struct export_fields *fields)
 		return 0;
 	switch (fields->type - EXPORT_TYPE_COUNT) {
 	case 0: fields->type = EXPORT_JSONLINES; return 0;
-	case 1: return command_fail(cli, &export_command, "text is not written (nsys gave it up, too): take -t jsonlines or csv");
+	case 1:
+		return command_fail(cli, &export_command,
+				    "the type 'text' is not supported (nsys dropped it, too); use -t jsonlines "
+				    "or csv");
 	case 2:
 		return command_fail(cli, &export_command,
-				    "info is no format: sonde sql FILE 'select * from META_DATA_CAPTURE' "
-				    "says how it was recorded");
+				    "the type 'info' is not supported; sonde sql FILE 'select * from META_DATA_CAPTURE' prints how it "
+				    "was recorded");
 	default:
 		return command_fail(cli, &export_command,
-				    "Arrow, Parquet and HDF5 are not written: take -t sqlite or csv, which "
-				    "pandas, Polars and DuckDB read");
+				    "Arrow, Parquet and HDF5 are not supported; use -t sqlite or csv, which pandas, Polars and DuckDB "
+				    "read");
 	}
 }
 
@@ -291,16 +296,16 @@ static int take_other_name(struct cli *cli, struct export_fields *fields)
 static int check_types(struct cli *cli, const struct export_fields *fields, const struct options_parsed *parsed)
 {
 	if (options_find_use(parsed, "append") && !option_use_is_off(options_find_use(parsed, "append")))
-		return command_fail(cli, &export_command, "--append is not built yet");
+		return command_fail(cli, &export_command, "--append is not supported yet");
 	if (options_find_use(parsed, "stacks") && fields->type != EXPORT_FOLDED && fields->type != EXPORT_SPEEDSCOPE)
-		return command_fail(cli, &export_command, "--stacks is for -t folded and speedscope");
+		return command_fail(cli, &export_command, "--stacks is only supported with -t folded and -t speedscope");
 	if (options_find_use(parsed, "ids") && fields->type != EXPORT_FOLDED)
-		return command_fail(cli, &export_command, "--ids is for -t folded");
+		return command_fail(cli, &export_command, "--ids is only supported with -t folded");
 	if (fields->redact && fields->type != EXPORT_REPORT)
 		return command_fail(cli, &export_command,
-				    "--redact is for -t sonde; what is exported from that report has nothing private either");
+				    "--redact is only supported with -t sonde; exports of that report have nothing private either");
 	if (options_find_use(parsed, "max-size") && fields->type != EXPORT_HTML)
-		return command_fail(cli, &export_command, "--max-size is for -t html");
+		return command_fail(cli, &export_command, "--max-size is only supported with -t html");
 	return 0;
 }
 
@@ -318,7 +323,7 @@ static int run_export(struct cli *cli, int argc, char **argv)
 	if (status != 0)
 		;
 	else if (parsed.word_count != 1)
-		status = command_fail(cli, &export_command, "One report must be named: sonde export FILE.sonde.");
+		status = command_fail(cli, &export_command, "No report given: sonde export FILE.sonde.");
 	else
 		status = export_report(cli, &fields, parsed.words[0]);
 	options_release(&parsed);
@@ -327,14 +332,14 @@ static int run_export(struct cli *cli, int argc, char **argv)
 
 /* clang-format off */
 static const char *const export_examples[] = {
-	"sonde export run.sonde", "write run.sqlite, for scripts made for nsys's export",
+	"sonde export run.sonde", "write run.sqlite, for scripts that read nsys's export",
 	"sonde export -t csv --tables='CUPTI.*,StringIds' run.sonde", "the CUDA tables as CSV files in run_csv",
 	"sonde export -t perfetto run.sonde", "write run.pftrace, for ui.perfetto.dev",
 	"sonde export -t chrome -o run.json.gz run.sonde", "JSON as torch.profiler writes it, packed",
 	"sonde export -t folded --stacks=gpu -o - run.sonde | flamegraph.pl > gpu.svg", "GPU time by NVTX range",
 	"sonde export -t html run.sonde", "write run.html, the viewer in one file that opens in any browser",
-	"sonde export -t sonde --redact run.sonde", "write run.redacted.sonde, a report to hand on",
-	"sonde export --times=:2s/3s: -o second.sqlite run.sonde", "what was going on in the third second",
+	"sonde export -t sonde --redact run.sonde", "write run.redacted.sonde, a report to share",
+	"sonde export --times=:2s/3s: -o second.sqlite run.sonde", "the events of the third second",
 	NULL,
 };
 /* clang-format on */
@@ -344,8 +349,7 @@ const struct command export_command = {
 	.summary = "Write a report as SQLite, CSV, Perfetto, JSON, stacks or a page",
 	.synopsis = "[options] FILE.sonde",
 	.description = "Writes a report for other tools: its tables with the names and columns of nsys's export, its timeline for "
-		       "viewers, or its stacks. "
-		       "The output appears under its name when it is complete.",
+		       "viewers, or its stacks. The output file appears when it is complete.",
 	.examples = export_examples,
 	.options = &export_options,
 	.words = COMMAND_FILES,

@@ -35,8 +35,7 @@ static int unknown_topic(struct cli *cli, const char *name)
 	nearest_begin(&nearest, name);
 	for (i = 0; i < count; i++)
 		nearest_offer(&nearest, all[i]->name, strlen(all[i]->name));
-	return command_fail(cli, &help_command, "There is no command '%s'.%s", name,
-			    nearest_hint(&nearest, "sonde help ", hint, sizeof(hint)));
+	return command_fail(cli, &help_command, "Unknown command '%s'.%s", name, nearest_hint(&nearest, "sonde help ", hint, sizeof(hint)));
 }
 
 static int show(struct cli *cli, const struct help_fields *fields, const char *name)
@@ -75,7 +74,7 @@ static int run_help(struct cli *cli, int argc, char **argv)
 
 static const char *const help_examples[] = {
 	"sonde help profile",
-	"what sonde profile does and its options",
+	"show what sonde profile does, and its options",
 	"source <(sonde help --completion bash)",
 	"completion in this shell",
 	NULL,
@@ -83,9 +82,9 @@ static const char *const help_examples[] = {
 
 const struct command help_command = {
 	.name = "help",
-	.summary = "Show what a command does and its options",
+	.summary = "Show the help of a command",
 	.synopsis = "[command]",
-	.description = "Shows the list of commands, or all about one of them.",
+	.description = "Lists the commands, or shows the description and the options of one.",
 	.examples = help_examples,
 	.options = &help_options,
 	.words = COMMAND_COMMANDS,

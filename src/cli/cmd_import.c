@@ -6,7 +6,7 @@
 
 #include "base/text/ending.h"
 #include "base/text/path.h"
-#include "cli/reports/import_apart.h"
+#include "cli/reports/import_process.h"
 
 struct import_fields {
 	const char *output;
@@ -33,7 +33,7 @@ static int name_report(const char *file, const char *output, char *ret, size_t s
 	const char *last = output ? path_name(output) : NULL;
 
 	if (last && (!*last || strcmp(last, ".") == 0 || strcmp(last, "..") == 0 || strcmp(output, "-") == 0))
-		return error_set(err, EINVAL, "'%s' does not name a file: -o names the report to write", output);
+		return error_set(err, EINVAL, "'%s' does not name a file; -o names the report to write", output);
 	if ((size_t)snprintf(ret, room, "%s", output ? output : file) >= room)
 		return error_set(err, ENAMETOOLONG, "The name of the report is too long");
 	if (output) {
@@ -63,7 +63,7 @@ static int write_report(struct cli *cli, const char *file, enum foreign_kind kin
 	absolute = realpath(path, NULL);
 	fprintf(cli->err, "Generated:\n    %s\n", absolute ? absolute : path);
 	free(absolute);
-	return import_tell(cli, &import_command, file, &result);
+	return import_report(cli, &import_command, file, &result);
 }
 
 static int import_file(struct cli *cli, const char *file, const struct import_fields *fields)
@@ -92,7 +92,7 @@ static int run_import(struct cli *cli, int argc, char **argv)
 	if (!command_parse(cli, &import_command, argc, argv, &fields, &parsed, &status))
 		return status;
 	if (parsed.word_count != 1)
-		status = command_fail(cli, &import_command, "One trace must be named: sonde import TRACE.");
+		status = command_fail(cli, &import_command, "No trace given: sonde import TRACE.");
 	else
 		status = import_file(cli, parsed.words[0], &fields);
 	options_release(&parsed);
@@ -102,21 +102,21 @@ static int run_import(struct cli *cli, int argc, char **argv)
 /* clang-format off */
 static const char *const import_examples[] = {
 	"sonde import trace.json.gz -o step.sonde", "make a report of a torch.profiler trace",
-	"sonde import run.sqlite", "run.sonde of what 'nsys export -t sqlite' wrote",
-	"sonde import -o kernels.sonde ncu.csv", "of what 'ncu --csv --page raw' printed",
-	"sonde stats -r cuda_gpu_kern_sum step.sonde", "ask it as any other report",
+	"sonde import run.sqlite", "make run.sonde from an export of 'nsys export -t sqlite'",
+	"sonde import -o kernels.sonde ncu.csv", "make a report from the output of 'ncu --csv --page raw'",
+	"sonde stats -r cuda_gpu_kern_sum step.sonde", "print statistics of it, as of any report",
 	NULL,
 };
 /* clang-format on */
 
 const struct command import_command = {
 	.name = "import",
-	.summary = "Make a report of a trace that another tool recorded",
+	.summary = "Convert a trace of another tool to a report",
 	.synopsis = "[options] TRACE",
-	.description = "Reads a trace of torch.profiler (Kineto), or another in the JSON format of Chrome's trace viewer, "
-		       "plain or packed by gzip; the SQLite file that nsys export writes; the CSV that ncu --page raw prints. What it "
-		       "is, its content tells. A trace that is damaged or cut off gives a report of what could be read; "
-		       "the exit status is then 1 and a line says where reading ended.",
+	.description = "Reads traces of torch.profiler (Kineto) and others in the JSON format of Chrome's trace viewer, also "
+		       "compressed with gzip, the SQLite file of nsys export, and the CSV of ncu --page raw. Sonde recognises the "
+		       "format by its content. If a trace is damaged or cut off, the report has what could be read, the exit status "
+		       "is 1, and a line says where reading ended.",
 	.examples = import_examples,
 	.options = &import_options,
 	.words = COMMAND_FILES,

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/system/output_place.h"
+#include "base/system/output_path.h"
 #include "cli/kernel/options.h"
 #include "cli/kernel/output.h"
 #include "kernel/pages/page.h"
@@ -101,7 +101,9 @@ bool kernel_chips(struct cli *cli, const struct kernel_fields *fields, char (**r
 	}
 	count = kernel_find_chips(fields, names, MOST_CHIPS, why, sizeof(why));
 	if (!count) {
-		command_fail(cli, &kernel_command, "There is no GPU here (%s): name a chip, as in --chips gh100 (--list-chips lists them)",
+		command_fail(cli, &kernel_command,
+			     "There is no GPU on this machine (%s); name a chip, for example --chips gh100 "
+			     "(--list-chips lists the chips)",
 			     why);
 		free(names);
 		return false;
@@ -120,14 +122,14 @@ int kernel_view(struct cli *cli, const char *path)
 	return view_command.run(cli, 1, words);
 }
 
-FILE *kernel_told(const struct cli *cli)
+FILE *kernel_reported(const struct cli *cli)
 {
-	return cli->told ? cli->told : cli->err;
+	return cli->reported ? cli->reported : cli->err;
 }
 
 void kernel_warn(struct cli *cli, const char *format, ...)
 {
-	FILE *to = kernel_told(cli);
+	FILE *to = kernel_reported(cli);
 	va_list args;
 
 	if (cli->role == CLI_NCU)
@@ -141,7 +143,7 @@ void kernel_warn(struct cli *cli, const char *format, ...)
 }
 
 /* Options that are understood and have nothing to act on, once each. */
-static void tell_of_unused(struct cli *cli, const struct options_parsed *parsed)
+static void report_unused(struct cli *cli, const struct options_parsed *parsed)
 {
 	for (size_t i = 0; i < parsed->use_count; i++) {
 		const struct option_use *use = &parsed->uses[i];
@@ -149,11 +151,11 @@ static void tell_of_unused(struct cli *cli, const struct options_parsed *parsed)
 		if (use->spec->state == OPTION_BUILT || option_use_is_off(use) || options_find_use(parsed, use->spec->name) != use)
 			continue;
 		if (use->spec->state == OPTION_PLANNED)
-			kernel_warn(cli, "--%s is not built yet; the run goes on without it", use->spec->name);
+			kernel_warn(cli, "--%s is not supported yet; ignored", use->spec->name);
 		else if (use->spec->state == OPTION_ELSEWHERE)
-			kernel_warn(cli, "--%s has no meaning on this platform; the run goes on without it", use->spec->name);
+			kernel_warn(cli, "--%s is not supported on this platform; ignored", use->spec->name);
 		else
-			kernel_warn(cli, "--%s is obsolete and does nothing. %s", use->spec->name, use->spec->help);
+			kernel_warn(cli, "--%s is obsolete; ignored. %s", use->spec->name, use->spec->help);
 	}
 }
 
@@ -166,18 +168,18 @@ static bool open_streams(struct cli *cli, const struct kernel_fields *fields, FI
 	struct error err;
 
 	*ret = NULL;
-	cli->told = cli->role == CLI_NCU && !fields->csv && !fields->json ? cli->out : cli->err;
+	cli->reported = cli->role == CLI_NCU && !fields->csv && !fields->json ? cli->out : cli->err;
 	if (name && strcmp(name, "stderr") == 0) {
-		cli->out = cli->told = cli->err;
+		cli->out = cli->reported = cli->err;
 	} else if (name && strcmp(name, "stdout") == 0) {
-		cli->told = cli->out;
+		cli->reported = cli->out;
 	} else if (name) {
 		*ret = kernel_output_path(name, "", true, path, sizeof(path), &err) < 0 ? NULL : output_log_open(path, &err);
 		if (!*ret) {
 			command_fail(cli, &kernel_command, "--log-file: %s", err.text);
 			return false;
 		}
-		cli->out = cli->told = *ret;
+		cli->out = cli->reported = *ret;
 	}
 	return true;
 }
@@ -204,7 +206,7 @@ static int answer_kernel_command(struct cli *cli, const struct kernel_fields *fi
 		return fields->open_in_ui ? kernel_view(cli, fields->import) : kernel_show(cli, fields, parsed);
 	if (parsed->word_count)
 		return kernel_count(cli, fields, parsed);
-	return command_fail(cli, &kernel_command, "What is to be done? '%s%s --help' says what there is", cli_name(cli),
+	return command_fail(cli, &kernel_command, "No action given; '%s%s --help' lists the options", cli_name(cli),
 			    cli->role == CLI_NCU ? "" : " kernel");
 }
 
@@ -235,7 +237,7 @@ static int run_kernel(struct cli *cli, int argc, char **argv)
 	status = 1;
 	if (open_streams(&now, &fields, &log)) {
 		if (!fields.quiet)
-			tell_of_unused(&now, &parsed);
+			report_unused(&now, &parsed);
 		status = answer_kernel_command(&now, &fields, &parsed);
 		if (log && fclose(log) != 0)
 			status = command_fail(cli, &kernel_command, "The log file '%s' cannot be written: %s", fields.log_file,
@@ -248,25 +250,26 @@ static int run_kernel(struct cli *cli, int argc, char **argv)
 
 /* clang-format off */
 static const char *const kernel_examples[] = {
-	"sonde kernel -k regex:gemm -c 3 --set full -o gemm ./program", "three launches of kernels called so, kept in gemm.sonde",
-	"sonde kernel -i gemm.sonde --page raw --csv", "all values of them, a row for each launch",
-	"sonde kernel --list-kernels ./program", "kernels of a program, with their launches and times",
-	"sonde kernel --nvtx-include step/ -c 5 ./program", "five launches in the NVTX range 'step'",
-	"sonde kernel --list-sets --chips gh100", "sets of sections, and the passes they take on an H100",
-	"sonde kernel --query-metrics --chips gh100", "metrics of an H100, on any machine with CUPTI",
-	"sonde kernel --query-metrics-mode suffix --metrics dram__bytes --query-metrics --chips gh100", "what may follow a name",
-	"sonde kernel --explain long_scoreboard", "what the warp state means and what to do about it",
+	"sonde kernel -k regex:gemm -c 3 --set full -o gemm ./program", "count three launches of kernels with this name, write "
+		"gemm.sonde",
+	"sonde kernel -i gemm.sonde --page raw --csv", "print all values, one row per launch",
+	"sonde kernel --list-kernels ./program", "list the kernels of a program, with launches and times",
+	"sonde kernel --nvtx-include step/ -c 5 ./program", "count five launches in the NVTX range 'step'",
+	"sonde kernel --list-sets --chips gh100", "list sets of sections, and the passes they take on an H100",
+	"sonde kernel --query-metrics --chips gh100", "list the metrics of an H100, on any machine with CUPTI",
+	"sonde kernel --query-metrics-mode suffix --metrics dram__bytes --query-metrics --chips gh100", "list the suffixes of a "
+		"metric",
+	"sonde kernel --explain long_scoreboard", "explain the warp state and what to do about it",
 	NULL,
 };
 /* clang-format on */
 
 const struct command kernel_command = {
 	.name = "kernel",
-	.summary = "Count in hardware what kernels do",
+	.summary = "Read hardware counters of kernels",
 	.synopsis = "[options] [PROGRAM [arguments]]",
-	.description =
-		"Runs a program, reads hardware counters of its kernels and prints them in sections, or prints what a report has of them. "
-		"Lists of what the hardware can count are there for any chip and without a GPU.",
+	.description = "Runs a program, reads hardware counters of its kernels and prints them in sections; or prints the counters in a "
+		       "report. The metrics of any chip can be listed without a GPU.",
 	.examples = kernel_examples,
 	.options = &kernel_options_table,
 	.words = COMMAND_PROGRAM,

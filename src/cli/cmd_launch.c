@@ -50,7 +50,7 @@ static int find_waiting(struct waiting *waiting, struct error *err)
 		return steer_each(look_for_waiting, waiting, err);
 	TRY(steer_find(waiting->name, &waiting->found, err));
 	if (waiting->found.state != STEER_WAITING)
-		return error_set(err, EBUSY, "Session '%s' has its program already; another needs a session of its own (--session-new).",
+		return error_set(err, EBUSY, "Session '%s' already has a program; use --session-new to launch another.",
 				 waiting->found.name);
 	waiting->count = 1;
 	return 0;
@@ -79,15 +79,15 @@ static int take_waiting(const struct profile_fields *fields, struct steer_reply 
 	return r;
 }
 
-static void report_ready(void *listener, const struct record_result *result, bool told, const struct error *why)
+static void report_ready(void *listener, const struct record_result *result, bool reported, const struct error *why)
 {
 	struct profile_hooks *hooks = listener;
 
-	if (!told)
+	if (!reported)
 		fputs(result->notes, hooks->cli->err);
-	if (!told && result->finished)
+	if (!reported && result->finished)
 		session_report_after(hooks->cli, result);
-	else if (!told)
+	else if (!reported)
 		command_fail(hooks->cli, &launch_command, "%s", why->text);
 	if (result->finished)
 		profile_hooks_report(hooks, result->path);
@@ -134,7 +134,7 @@ int session_launch(struct cli *cli, const struct command *command, const struct 
 	if (r == 0)
 		r = profile_setup_fill(&setup, fields, parsed, parsed->words, &err);
 	if (r == 0 && o->capture_range == CAPTURE_RANGE_HOTKEY)
-		r = error_set(&err, EINVAL, "--capture-range=hotkey is for 'profile' alone; 'start' and 'stop' do what the key does.");
+		r = error_set(&err, EINVAL, "--capture-range=hotkey is only supported with 'profile'; here use 'start' and 'stop'.");
 	r = r < 0 || fields->start_later ? r : take_waiting(fields, taken, &err);
 	if (r < 0) {
 		status = command_fail(cli, command, "%s", err.text);
@@ -161,12 +161,11 @@ static int run_launch(struct cli *cli, int argc, char **argv)
 	if (!command_parse(cli, &launch_command, argc, argv, &fields, &parsed, &status))
 		return status;
 	if (fields.command_files.count)
-		status = command_fail(cli, &launch_command, "--command-file is for 'profile' alone.");
+		status = command_fail(cli, &launch_command, "--command-file is only supported with 'profile'.");
 	else if (fields.flight)
-		status = command_fail(cli, &launch_command, "--flight-recorder is for 'profile' and 'attach'.");
+		status = command_fail(cli, &launch_command, "--flight-recorder is only supported with 'profile' and 'attach'.");
 	else if (!parsed.word_count)
-		status = command_fail(cli, &launch_command, "No program was given: %s launch [options] program [arguments].",
-				      cli_name(cli));
+		status = command_fail(cli, &launch_command, "No program given: %s launch [options] program [arguments].", cli_name(cli));
 	else
 		status = session_launch(cli, &launch_command, &fields, &parsed);
 	options_release(&parsed);
@@ -175,22 +174,21 @@ static int run_launch(struct cli *cli, int argc, char **argv)
 
 /* clang-format off */
 static const char *const launch_examples[] = {
-	"sonde launch --session-new=training python train.py", "run it, ready to be recorded",
+	"sonde launch --session-new=training python train.py", "run the program, ready to be recorded",
 	"sonde start --session=training -o slow", "record from now on (from another terminal)",
-	"sonde stop", "complete slow.sonde; the program goes on",
+	"sonde stop", "complete slow.sonde; the program continues",
 	NULL,
 };
 /* clang-format on */
 
 const struct command launch_command = {
 	.name = "launch",
-	.summary = "Run a program that start and stop record",
+	.summary = "Run a program, to be recorded by start and stop",
 	.synopsis = "[options] program [arguments]",
-	.description =
-		"Runs the program with its own input, output and arguments, ready to be recorded but not recorded. "
-		"'start' and 'stop' from another terminal record it, as often as wanted, each time into a report of its "
-		"own. Where 'start' came first, the program is recorded from its beginning. The exit status is the program's, or 128+N when "
-		"it died of signal N. When it ends while it is recorded, that report is completed.",
+	.description = "Runs the program with its own input, output and arguments, without recording it. 'start' and 'stop' in another "
+		       "terminal record it, any number of times, each time into its own report. If 'start' ran first, the "
+		       "program is recorded from its beginning. The exit status is the program's, or 128+N if signal N "
+		       "killed it. If the program ends while it is recorded, the report is completed.",
 	.examples = launch_examples,
 	.options = &profile_option_table,
 	.words = COMMAND_PROGRAM,

@@ -27,26 +27,28 @@ struct occupancy_fields {
 /* clang-format off */
 static const struct option_spec occupancy_specs[] = {
 	{ .name = "cc", FIELD(TEXT, capability), .arg = "9.0|sm_90", .aliases = "arch", .tag = "kernel",
-	  .help = "Compute capability of the GPU, 7.0 to 12.1." },
+	  .help = "Set the compute capability of the GPU, 7.0 to 12.1." },
 	{ .name = "threads", FIELD(INTEGER, threads), .arg = "N", .initial = "0", .shown = "", .aliases = "block-size", .tag = "kernel",
-	  .max = INT32_MAX, .help = "Threads in a block." },
+	  .max = INT32_MAX, .help = "Set the threads per block." },
 	{ .name = "regs", FIELD(INTEGER, registers), .arg = "N", .initial = "32", .aliases = "registers", .tag = "kernel",
-	  .max = INT32_MAX, .help = "Registers of a thread, as `cuobjdump -res-usage` or a kernel's launch statistics say." },
+	  .max = INT32_MAX, .help = "Set the registers per thread, as `cuobjdump -res-usage` or a kernel's launch statistics print "
+		  "them." },
 	{ .name = "smem", FIELD(TEXT, shared), .arg = "bytes", .initial = "0", .aliases = "shared-memory", .tag = "kernel",
-	  .help = "Shared memory of a block, static and dynamic together: bytes, or 48K. What the driver reserves is added." },
+	  .help = "Set the shared memory per block, static and dynamic: bytes, or 48K. Sonde adds what the driver reserves." },
 	{ .name = "smem-config", FIELD(TEXT, shared_config), .arg = "bytes|N%", .shown = "as much as the SM has", .tag = "kernel",
-	  .help = "How much of the L1 cache is shared memory: bytes, 64K, or a percentage, rounded up to what the chip can do." },
+	  .help = "Set how much of the L1 cache is shared memory: bytes, 64K, or a percentage. The chip's next larger size is taken." },
 	{ .name = "barriers", FIELD(INTEGER, barriers), .arg = "N", .initial = "1", .tag = "kernel", .max = INT32_MAX,
-	  .help = "Named barriers that a block uses; they limit from compute capability 9.0 on." },
+	  .help = "Set the named barriers per block; they limit from compute capability 9.0 on." },
 	{ .name = "cluster", FIELD(INTEGER, cluster), .arg = "blocks", .initial = "0", .shown = "no clusters", .tag = "kernel",
-	  .max = INT32_MAX, .help = "Blocks of a cluster (from compute capability 9.0 on): also says how many clusters run at once in a GPC." },
+	  .max = INT32_MAX, .help = "Set the blocks per cluster (from compute capability 9.0 on); also prints how many clusters run "
+		  "at once in a GPC." },
 	{ .name = "sms-per-gpc", FIELD(INTEGER, sms), .arg = "N", .initial = "16", .tag = "kernel", .min = 1, .max = 1024,
-	  .help = "SMs of a GPC, for clusters: products have 16 or 18 where the chip has 18." },
+	  .help = "Set the SMs per GPC, for clusters. Products of a chip with 18 have 16 or 18." },
 	{ .name = "curves", FIELD(BOOL, curves), .initial = "true", .bare = "true", .tag = "output",
-	  .help = "Also what other block sizes, registers and shared memory would give." },
+	  .help = "Also print the occupancy for other block sizes, registers and shared memory." },
 	{ .name = "json", FIELD(BOOL, json), .initial = "false", .bare = "true", .tag = "output", .help = "Write JSON." },
 	{ .name = "csv", FIELD(BOOL, csv), .initial = "false", .bare = "true", .tag = "output",
-	  .help = "Write CSV: the kernel as it is, then a row for each stretch of the curves." },
+	  .help = "Write CSV: the kernel, then a row for each part of the curves." },
 };
 /* clang-format on */
 
@@ -103,9 +105,9 @@ static int read_sheet(const struct occupancy_fields *fields, struct sheet *s, st
 	uint32_t config;
 
 	if (!fields->capability)
-		return error_set(err, EINVAL, "Which GPU? --cc 9.0");
+		return error_set(err, EINVAL, "--cc is required: the compute capability of the GPU, such as 9.0");
 	if (!fields->threads)
-		return error_set(err, EINVAL, "How many threads has a block? --threads 256 (1 to %u)", OCCUPANCY_MAX_THREADS);
+		return error_set(err, EINVAL, "--threads is required: the threads per block, 1 to %u", OCCUPANCY_MAX_THREADS);
 	s->chip = occupancy_find_chip(fields->capability, err);
 	if (!s->chip)
 		return -EINVAL;
@@ -116,13 +118,13 @@ static int read_sheet(const struct occupancy_fields *fields, struct sheet *s, st
 	s->sms = (uint32_t)fields->sms;
 	s->curves = fields->curves;
 	if (!read_bytes(fields->shared, 0, &s->kernel.shared))
-		return error_set(err, EINVAL, "'%s' is no size of shared memory: write 16384 or 16K", fields->shared);
+		return error_set(err, EINVAL, "'%s' is not a size of shared memory; write 16384 or 16K", fields->shared);
 	if (occupancy_check(s->chip, &s->kernel, err) < 0 || check_cluster(s, err) < 0)
 		return -EINVAL;
 	if (!fields->shared_config)
 		return 0;
 	if (!read_bytes(fields->shared_config, s->chip->shared, &config) || config > s->chip->shared)
-		return error_set(err, EINVAL, "'%s' is no configuration of shared memory: 0 to %u bytes, or a percentage",
+		return error_set(err, EINVAL, "'%s' is not a configuration of shared memory; it is 0 to %u bytes, or a percentage",
 				 fields->shared_config, s->chip->shared);
 	s->kernel.shared_config = occupancy_shared_step(s->chip, &s->kernel, config);
 	return 0;
@@ -131,7 +133,7 @@ static int read_sheet(const struct occupancy_fields *fields, struct sheet *s, st
 /* For each stretch of one curve. */
 typedef void stretch_visitor(FILE *out, enum occupancy_curve curve, const struct occupancy_stretch *stretch, bool last, bool here);
 
-static uint32_t given(const struct sheet *s, enum occupancy_curve curve)
+static uint32_t get_given_value(const struct sheet *s, enum occupancy_curve curve)
 {
 	return curve == OCCUPANCY_BY_THREADS ? s->kernel.threads : curve == OCCUPANCY_BY_REGISTERS ? s->kernel.registers : s->kernel.shared;
 }
@@ -139,7 +141,7 @@ static uint32_t given(const struct sheet *s, enum occupancy_curve curve)
 static bool visit_curve(const struct sheet *s, enum occupancy_curve curve, FILE *out, stretch_visitor *visit)
 {
 	struct occupancy_stretch *stretches = calloc(STRETCHES, sizeof(*stretches));
-	uint32_t at = given(s, curve);
+	uint32_t at = get_given_value(s, curve);
 	size_t count;
 
 	if (!stretches)
@@ -208,7 +210,7 @@ static void print_clusters(const struct sheet *s, FILE *out)
 		return;
 	fprintf(out, "\nClusters of %u blocks: %u at once in a GPC of %u SMs%s\n", s->cluster,
 		occupancy_clusters(&s->result, s->cluster, s->sms), s->sms,
-		s->cluster > s->chip->portable_cluster ? " (more than 8 blocks must be allowed by the program)" : "");
+		s->cluster > s->chip->portable_cluster ? " (the program must allow more than 8 blocks)" : "");
 }
 
 static bool write_text(const struct sheet *s, FILE *out)
@@ -223,7 +225,7 @@ static bool write_text(const struct sheet *s, FILE *out)
 	fprintf(out, "  %-28s ", "Limited by");
 	print_limiters(s, out);
 	if (!s->result.blocks)
-		fprintf(out, ": not even one block fits, a launch would fail");
+		fprintf(out, ": no block fits, a launch would fail");
 	fputc('\n', out);
 	print_limits(s, out);
 	print_clusters(s, out);
@@ -310,9 +312,9 @@ static int answer_occupancy_command(struct cli *cli, const struct occupancy_fiel
 	bool ok;
 
 	if (parsed->word_count)
-		return command_fail(cli, &occupancy_command, "'%s' is one word too many: everything is said by options", parsed->words[0]);
+		return command_fail(cli, &occupancy_command, "'%s': unexpected argument; only options are accepted", parsed->words[0]);
 	if (fields->json && fields->csv)
-		return command_fail(cli, &occupancy_command, "--json or --csv, not both");
+		return command_fail(cli, &occupancy_command, "--json and --csv exclude each other");
 	if (read_sheet(fields, &sheet, &err) < 0)
 		return command_fail(cli, &occupancy_command, "%s", err.text);
 	occupancy_compute(sheet.chip, &sheet.kernel, &sheet.result);
@@ -337,19 +339,20 @@ static int run_occupancy(struct cli *cli, int argc, char **argv)
 
 /* clang-format off */
 static const char *const occupancy_examples[] = {
-	"sonde occupancy --cc 9.0 --threads 256 --regs 64 --smem 16384", "warps on an SM of an H100, and what limits them",
-	"sonde occupancy --cc 8.6 --threads 128 --regs 40 --smem 24K --smem-config 64K --json", "the same for programs, with 64 KB of shared memory",
-	"sonde occupancy --cc 10.0 --threads 384 --regs 168 --smem 200K --cluster 2", "also how many clusters a GPC holds",
+	"sonde occupancy --cc 9.0 --threads 256 --regs 64 --smem 16384", "print the warps on an SM of an H100, and what limits them",
+	"sonde occupancy --cc 8.6 --threads 128 --regs 40 --smem 24K --smem-config 64K --json", "print JSON, with 64 KB of shared "
+		"memory",
+	"sonde occupancy --cc 10.0 --threads 384 --regs 168 --smem 200K --cluster 2", "also print how many clusters fit on a GPC",
 	NULL,
 };
 /* clang-format on */
 
 const struct command occupancy_command = {
 	.name = "occupancy",
-	.summary = "Calculate how many warps of a kernel a multiprocessor holds",
+	.summary = "Calculate the theoretical occupancy of a kernel",
 	.synopsis = "--cc CC --threads N [--regs N] [--smem BYTES] [options]",
-	.description = "Theoretical occupancy from a block's threads, registers and shared memory: what limits it, and what "
-		       "other values would give. Needs no GPU.",
+	.description = "Computes how many warps of a kernel fit on a multiprocessor, from a block's threads, registers and shared "
+		       "memory. It prints what limits them, and what other values would give. No GPU is needed.",
 	.examples = occupancy_examples,
 	.options = &occupancy_options_table,
 	.words = COMMAND_NO_WORDS,

@@ -8,7 +8,7 @@
 #include "cli/arguments/command_file.h"
 #include "cli/help/help.h"
 #include "cli/profile/hotkey.h"
-#include "cli/profile/after.h"
+#include "cli/profile/after_recording.h"
 #include "cli/profile/flight.h"
 #include "cli/profile/hooks.h"
 #include "cli/profile/setup.h"
@@ -31,7 +31,7 @@ static void use_hotkey(struct cli *cli, struct profile_options *options, struct 
 			options->hotkey, (int)getpid());
 	else
 		fprintf(cli->err, "%s: 'kill -USR1 %d' opens and closes the window: keys are %s\n", cli_name(cli), (int)getpid(),
-			isatty(STDIN_FILENO) ? "the program's own input" : "not to be had without a terminal");
+			isatty(STDIN_FILENO) ? "the program's own input" : "not available without a terminal");
 	fflush(cli->err);
 }
 
@@ -133,7 +133,7 @@ static int run_parsed(struct cli *cli, struct profile_fields *fields, const stru
 	if (fields->start_later)
 		return session_launch(cli, &profile_command, fields, parsed);
 	if (fields->session)
-		fprintf(cli->err, "%s: --session is of 'launch' and 'start'; the run goes on without it\n", cli_name(cli));
+		fprintf(cli->err, "%s: --session applies only to 'launch' and 'start'; ignored\n", cli_name(cli));
 	fields->exports = profile_exports(parsed);
 	setup.options.command_line = cli->command_line;
 	if (profile_setup_fill(&setup, fields, parsed, parsed->words, &err) < 0 || profile_check_exports(fields, setup.style, &err) < 0) {
@@ -159,7 +159,7 @@ static int read_command_file(const char *path, struct string_list *words, struct
 	r = options_parse(&profile_option_table, OPTIONS_THEN_WORDS, (int)(words->count - first), words->items + first, &scratch, &parsed,
 			  err);
 	if (r == 0 && parsed.word_count)
-		r = error_set(err, EINVAL, "The command file '%s' holds '%s', which is no option.", path, parsed.words[0]);
+		r = error_set(err, EINVAL, "The command file '%s' has '%s', which is not an option.", path, parsed.words[0]);
 	if (r == 0 && scratch.command_files.count)
 		r = error_set(err, EINVAL, "The command file '%s' names another one; name both on the command line.", path);
 	options_release(&parsed);
@@ -222,21 +222,20 @@ static const char *const profile_examples[] = {
 	"sonde profile ./app", "record ./app into report1.sonde",
 	"sonde profile -t nvtx -o run --stats python train.py", "record and print the statistics",
 	"sonde profile -y 60 -d 120 --kill none -o window ./app",
-	"record two minutes, one minute after the start, and leave the program running",
-	"sonde profile --trace=help", "what can be traced",
+	"wait one minute, record two minutes, leave the program running",
+	"sonde profile --trace=help", "list what can be traced",
 	NULL,
 };
 /* clang-format on */
 
 const struct command profile_command = {
 	.name = "profile",
-	.summary = "Run a program, record it, write a report",
+	.summary = "Run a program and record it",
 	.synopsis = "[options] program [arguments]",
-	.description = "Runs the program with its own input, output and arguments, records what it and the "
-		       "processes it starts do, and writes a report. The program need not be changed or "
-		       "compiled anew. The exit status is the program's, or 128+N when it died of signal N. "
-		       "Ctrl-C once ends the program as usual and the report is written; twice, the report "
-		       "holds what there is.",
+	.description = "Runs the program with its own input, output and arguments, records it and the processes it starts, and writes "
+		       "a report. The program need not be changed or recompiled. The exit status is the program's, or 128+N if "
+		       "signal N killed it. Ctrl-C ends the program as usual and the report is written. A second Ctrl-C ends the "
+		       "recording at once; the report has everything recorded so far.",
 	.examples = profile_examples,
 	.options = &profile_option_table,
 	.words = COMMAND_PROGRAM,

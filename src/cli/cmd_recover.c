@@ -49,14 +49,11 @@ static int recover(struct cli *cli, const char *part, const struct recover_field
 	struct error err = { "" };
 
 	if (!is_part(part))
-		return command_fail(cli, &recover_command,
-				    "'%s' is no unfinished recording: those end "
-				    "in .part.",
-				    part);
+		return command_fail(cli, &recover_command, "'%s' is not an unfinished recording; the name of one ends in .part.", part);
 	if (access(part, F_OK) < 0)
 		return command_fail(cli, &recover_command, "'%s' cannot be opened: %s.", part, strerror(errno));
 	if (fields->output && !*fields->output)
-		return command_fail(cli, &recover_command, "--output names no report.");
+		return command_fail(cli, &recover_command, "--output does not name a report.");
 	if (write_report(part, fields, path, sizeof(path), &err) < 0)
 		return command_fail(cli, &recover_command, "%s", err.text);
 	absolute = realpath(path, NULL);
@@ -74,9 +71,7 @@ static int run_recover(struct cli *cli, int argc, char **argv)
 	if (!command_parse(cli, &recover_command, argc, argv, &fields, &parsed, &status))
 		return status;
 	if (parsed.word_count != 1)
-		status = command_fail(cli, &recover_command,
-				      "One unfinished recording must be named: "
-				      "sonde recover NAME.sonde.part.");
+		status = command_fail(cli, &recover_command, "No unfinished recording given: sonde recover NAME.sonde.part.");
 	else
 		status = recover(cli, parsed.words[0], &fields);
 	options_release(&parsed);
@@ -91,11 +86,10 @@ static const char *const recover_examples[] = {
 
 const struct command recover_command = {
 	.name = "recover",
-	.summary = "Finish a recording whose recorder was killed",
+	.summary = "Complete the report of a killed recorder",
 	.synopsis = "[options] NAME.sonde.part",
-	.description = "Makes a complete report of what a killed recorder left. Everything recorded up to a "
-		       "tenth of a second before its end is there. The .part is replaced only when the report "
-		       "is complete.",
+	.description = "Makes a complete report from the .part file of a recorder that was killed. The report has everything up to a "
+		       "tenth of a second before the end. Sonde replaces the .part file only when the report is complete.",
 	.examples = recover_examples,
 	.options = &recover_options,
 	.words = COMMAND_FILES,

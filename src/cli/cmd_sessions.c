@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "cli/command.h"
-#include "cli/profile/after.h"
+#include "cli/profile/after_recording.h"
 #include "cli/profile/setup.h"
 #include "cli/profile/session_commands.h"
 
@@ -32,7 +32,7 @@ int session_no_words(struct cli *cli, const struct command *command, const struc
 {
 	if (!parsed->word_count)
 		return 0;
-	return command_fail(cli, command, "'%s' is not understood; there are only options.", parsed->words[0]);
+	return command_fail(cli, command, "'%s': unexpected argument; only options are accepted.", parsed->words[0]);
 }
 
 int session_report_after(struct cli *cli, const struct record_result *result)
@@ -125,12 +125,12 @@ static int run_shutdown(struct cli *cli, int argc, char **argv)
 /* clang-format off */
 #define SESSION_OPTION \
 	{ .name = "session", .type = OPTION_TEXT, .offset = offsetof(struct session_fields, session), .arg = "name", \
-	  .tag = "session", .help = "Name or number of the session; not needed where there is one only." }
+	  .tag = "session", .help = "Name or number of the session; not needed if there is only one." }
 
 static const struct option_spec stop_specs[] = {
 	SESSION_OPTION,
 	{ .name = "keep", .type = OPTION_SECONDS, .offset = offsetof(struct session_fields, keep_ns), .initial = "0", .tag = "session",
-	  .help = "Keep only what was recorded in so many seconds before the end; 0 keeps all." },
+	  .help = "Keep only the last seconds before the end; 0 keeps all." },
 };
 /* clang-format on */
 static const struct option_spec cancel_specs[] = { SESSION_OPTION };
@@ -139,7 +139,7 @@ static const struct option_spec shutdown_specs[] = {
 	SESSION_OPTION,
 	{ .name = "kill", .type = OPTION_TEXT, .offset = offsetof(struct session_fields, kill),
 	  .values = "none|sigterm|sigkill|N", .initial = "sigterm", .tag = "session",
-	  .help = "The signal sent to the program." },
+	  .help = "Send this signal to the program." },
 };
 /* clang-format on */
 static const struct option_table stop_options = OPTION_TABLE(stop_specs);
@@ -148,9 +148,9 @@ static const struct option_table shutdown_options = OPTION_TABLE(shutdown_specs)
 
 const struct command stop_command = {
 	.name = "stop",
-	.summary = "End recording a launched program, write the report",
+	.summary = "Stop recording a launched program, write the report",
 	.synopsis = "[options]",
-	.description = "Completes the report that 'start' began and names it. The program goes on and can be recorded again.",
+	.description = "Completes the report that 'start' began and prints its name. The program continues and can be recorded again.",
 	.options = &stop_options,
 	.words = COMMAND_NO_WORDS,
 	.run = run_stop,
@@ -158,9 +158,9 @@ const struct command stop_command = {
 
 const struct command cancel_command = {
 	.name = "cancel",
-	.summary = "End recording a launched program, write no report",
+	.summary = "Stop recording a launched program, write no report",
 	.synopsis = "[options]",
-	.description = "Drops what was recorded since 'start'. The program goes on and can be recorded again.",
+	.description = "Drops everything recorded since 'start'. The program continues and can be recorded again.",
 	.options = &cancel_options,
 	.words = COMMAND_NO_WORDS,
 	.run = run_cancel,
@@ -170,8 +170,7 @@ const struct command shutdown_command = {
 	.name = "shutdown",
 	.summary = "End a session and its program",
 	.synopsis = "[options]",
-	.description = "Ends the session; what is being recorded is dropped. The program gets a signal, or goes on by itself "
-		       "with --kill=none.",
+	.description = "Ends the session and drops the current recording. The program gets a signal; with --kill=none it continues.",
 	.options = &shutdown_options,
 	.words = COMMAND_NO_WORDS,
 	.run = run_shutdown,

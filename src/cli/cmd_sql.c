@@ -5,7 +5,7 @@
 
 #include "cli/reports/confine_reader.h"
 #include "cli/reports/open_report.h"
-#include "cli/sql/apart.h"
+#include "cli/sql/confined_sql.h"
 
 struct sql_fields {
 	const char *format;
@@ -27,7 +27,7 @@ extern const struct command sql_command;
 
 /* What this process has to do. */
 struct asking {
-	struct sql_shell shell; /* the first: calls of sql/apart.h have it */
+	struct sql_shell shell; /* the first: calls of sql/confined_sql.h have it */
 	const struct options_parsed *parsed;
 	const char *path; /* of the report */
 };
@@ -63,7 +63,7 @@ static int end_confined(struct sql_shell *shell, int status)
 
 	sql_shell_release(shell);
 	if (status == 0 && query_damaged(shell->query))
-		status = command_fail(shell->cli, &sql_command, "%s is damaged: what could not be read is missing above",
+		status = command_fail(shell->cli, &sql_command, "%s is damaged: parts that cannot be read are missing above",
 				      a->parsed->words[0]);
 	query_close(shell->query);
 	return status;
@@ -129,7 +129,7 @@ static int answer_sql_command(struct cli *cli, const struct sql_fields *fields, 
 	int status;
 
 	if (parsed->word_count == 0)
-		return command_fail(cli, &sql_command, "Which recording? sonde sql FILE.sonde [statement]");
+		return command_fail(cli, &sql_command, "No report given: sonde sql FILE.sonde [statement]");
 	if (!format)
 		format = isatty(fileno(cli->out)) ? "column:nofmt" : "csv";
 	if (format_parse(&a.shell.format, format, &err) < 0)
@@ -157,11 +157,11 @@ static int run_sql(struct cli *cli, int argc, char **argv)
 
 static const char *const sql_examples[] = {
 	"sonde sql run.sonde \"SELECT name, count(*), sum(duration) FROM kernels GROUP BY name\"",
-	"kernels by name, from a table made for people",
+	"print kernels by name",
 	"sonde sql run.sonde \"SELECT text, end - start FROM NVTX_EVENTS LIMIT 10\"",
-	"rows of a table as nsys names it",
+	"print rows of a table of nsys",
 	"sonde sql run.sonde \"SELECT key, count, med FROM group_stats('NVTX_EVENTS', 'name', 'duration')\"",
-	"medians of ten million ranges in half a second",
+	"print medians of ten million ranges in half a second",
 	"sonde sql run.sonde",
 	"a prompt",
 	NULL,
@@ -169,15 +169,14 @@ static const char *const sql_examples[] = {
 
 const struct command sql_command = {
 	.name = "sql",
-	.summary = "Query a recording with SQL",
+	.summary = "Query a report with SQL",
 	.synopsis = "[options] FILE.sonde [statement]...",
-	.description = "Runs SQL statements over a recording. Tables have the names and columns of nsys's SQLite "
-		       "export; kernels, memcpys, memsets, syncs, apis, ranges, samples, threads and gpus have "
-		       "names instead of numbers; the recording's own tables are named sonde_*. group_stats(), "
-		       "interval_union() and interval_overlap() compute over whole columns, percentile(), median(), "
-		       "stddev(), union_ns() and overlap_ns() in any statement. Without a "
-		       "statement they are read from standard input, at a terminal with a prompt; '.help' there "
-		       "says what else can be typed, and '.tables' and '.schema' can be given as a statement, too.",
+	.description = "Runs SQL statements over a report. Tables have the names and columns of nsys's SQLite export. kernels, "
+		       "memcpys, memsets, syncs, apis, ranges, samples, threads and gpus have names instead of numbers. Sonde's own "
+		       "tables are named sonde_*. group_stats(), interval_union() and interval_overlap() compute over whole columns; "
+		       "percentile(), median(), stddev(), union_ns() and overlap_ns() work in any statement. Without a statement, "
+		       "Sonde reads statements from standard input, with a prompt on a terminal. '.help' lists what else the prompt "
+		       "accepts; '.tables' and '.schema' can be given as a statement, too.",
 	.examples = sql_examples,
 	.options = &sql_options,
 	.words = COMMAND_FILES,

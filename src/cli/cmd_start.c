@@ -8,7 +8,7 @@
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/macros.h"
-#include "cli/profile/after.h"
+#include "cli/profile/after_recording.h"
 #include "cli/profile/setup.h"
 #include "cli/profile/window.h"
 #include "cli/profile/session_commands.h"
@@ -34,7 +34,7 @@ static int output_template(struct cli *cli, const char *output, char *ret, size_
 	TRY(output_name_check(output, cli_is_link(cli) ? OUTPUT_NSYS : OUTPUT_SONDE, err));
 	if (name[0] != '/') {
 		if (!getcwd(folder, sizeof(folder)))
-			return error_set_errno(err, errno, "The current folder cannot be told");
+			return error_set_errno(err, errno, "The current folder cannot be found");
 		for (at = folder; *at; at++)
 			r = buf_append(&b, "%%", *at == '%' ? 2 : 0) < 0 || (*at != '%' && buf_append(&b, at, 1) < 0);
 		buf_puts(&b, "/");
@@ -79,7 +79,7 @@ static uint32_t what_was_said(struct cli *cli, const struct options_parsed *pars
 		if (k < HEARD)
 			given |= heard[k].given;
 		else
-			fprintf(cli->err, "%s: --%s is an option of 'launch'; 'start' goes on without it\n", cli_name(cli), spec->name);
+			fprintf(cli->err, "%s: --%s applies only to 'launch'; ignored\n", cli_name(cli), spec->name);
 	}
 	return given;
 }
@@ -90,7 +90,7 @@ static int fill_capture(struct steer_capture *c, const struct profile_fields *fi
 	int r = o ? profile_window_fill(o, fields, err) : error_set(err, ENOMEM, "Out of memory.");
 
 	if (r == 0 && o->capture_range == CAPTURE_RANGE_HOTKEY)
-		r = error_set(err, EINVAL, "--capture-range=hotkey is for 'profile'; a session has 'start' and 'stop'.");
+		r = error_set(err, EINVAL, "--capture-range=hotkey is only supported with 'profile'; here use 'start' and 'stop'.");
 	if (r == 0) {
 		c->range = o->capture_range;
 		c->end = o->capture_end;
@@ -131,7 +131,7 @@ static int wait_for_launch(struct cli *cli, const char *given, const struct stee
 	if (session_name_expand(given, name, sizeof(name), &err) < 0 ||
 	    steer_wait_for_launch(name[0] ? name : NULL, request, reply, &err) < 0)
 		return command_fail(cli, &start_command, "%s", err.text);
-	fprintf(cli->err, "Session '%s' waits for '%s launch --session=%s program', which is recorded from its beginning.\n", reply->name,
+	fprintf(cli->err, "Session '%s' waits for '%s launch --session=%s program' and records it from its beginning.\n", reply->name,
 		cli_name(cli), reply->name);
 	return 0;
 }
@@ -182,7 +182,7 @@ static int run_start(struct cli *cli, int argc, char **argv)
 
 /* clang-format off */
 static const char *const start_examples[] = {
-	"sonde start -c nvtx -p step -o step", "record the next range 'step' of the program that was launched",
+	"sonde start -c nvtx -p step -o step", "record the next range 'step' of the launched program",
 	"sonde start -d 10 --stats", "record ten seconds, and print statistics where it was launched",
 	"sonde start --session-new=a && sonde launch --session=a ./app", "record ./app from its beginning",
 	NULL,
@@ -191,10 +191,10 @@ static const char *const start_examples[] = {
 
 const struct command start_command = {
 	.name = "start",
-	.summary = "Begin to record a launched program",
+	.summary = "Start recording a launched program",
 	.synopsis = "[options]",
-	.description = "Opens a new report (-o) and records until 'stop', until the program ends, or as -d and -c say. What is "
-		       "recorded was said to 'launch'. Where no program was launched yet, or with --session-new, a session begins "
+	.description = "Opens a new report (-o) and records until 'stop', until the program ends, or as -d and -c say. The options of "
+		       "'launch' decide what is recorded. If no program was launched yet, or with --session-new, a session begins "
 		       "that waits for 'launch'.",
 	.examples = start_examples,
 	.options = &profile_option_table,

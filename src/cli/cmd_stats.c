@@ -9,7 +9,7 @@
 #include "cli/reports/confine_reader.h"
 #include "cli/links/nsys_sqlite.h"
 #include "cli/reports/open_report.h"
-#include "cli/reports/stats_apart.h"
+#include "cli/reports/stats_confined.h"
 #include "stats/stats.h"
 
 struct stats_fields {
@@ -34,42 +34,41 @@ struct stats_fields {
 static const struct option_spec stats_specs[] = {
 	{ .name = "report", .letter = 'r', FIELD(TEXTS, reports), .arg = "name[:option][,name]",
 	  .tag = "reports",
-	  .help = "Reports to show, with options (cpu_sample_sum:thread); without it those of the default set that "
-		  "have data." },
+	  .help = "Show these named reports, with options (cpu_sample_sum:thread). The default is the default set, without those that "
+		  "have no data." },
 	{ .name = "report-dir", FIELD(TEXTS, folders), .arg = "folder[,folder]", .tag = "reports",
-	  .help = "Look here for NAME.sql first; then in SONDE_STATS_REPORT_PATH, then in Sonde's own." },
+	  .help = "Look in this folder for NAME.sql first, then in SONDE_STATS_REPORT_PATH, then in Sonde's own." },
 	{ .name = "input", FIELD(TEXT, input), .arg = "file", .tag = "reports",
-	  .help = "The recording, where it is not given as a word." },
+	  .help = "Name the report, instead of giving it as an argument." },
 	{ .name = "help-reports", FIELD(TEXT, help_reports), .arg = "name|ALL",
 	  .values = "ALL|TEXT", .bare = "ALL", .tag = "reports",
-	  .help = "Say what a report shows, or list all." },
+	  .help = "Describe a named report, or list all." },
 	{ .name = "filter-time", FIELD(TEXT, filter_time), .arg = "[start]/[end]", .tag = "reports",
-	  .help = "Only events that touch this time, in ns or with ns, us, ms or s: 1.5s/2s. Events are not cut." },
+	  .help = "Show only events that touch this time, in ns or with ns, us, ms or s: 1.5s/2s. Events are not cut." },
 	{ .name = "filter-nvtx", FIELD(TEXT, filter_nvtx), .arg = "range[@domain][/index]", .tag = "reports",
-	  .help = "Only what a thread did inside ranges of this name, and the GPU work of its calls there. * and ? stand for "
-		  "anything; /0,2-4 chooses some of the ranges; \\ before @, / or * means the character." },
+	  .help = "Show only what a thread did inside ranges of this name, and the GPU work of its calls there. * and ? match "
+		  "anything; /0,2-4 selects some of the ranges; \\ before @, / or * means the character." },
 	{ .name = "steps", FIELD(TEXT, steps), .arg = "A-B[,C]", .tag = "reports",
-	  .help = "Only what happened in these steps of a training: numbered ranges such as 'step 12' or ProfilerStep#12." },
+	  .help = "Show only what happened in these steps of a training: numbered ranges such as 'step 12' or ProfilerStep#12." },
 	{ .name = "sqlite", .type = OPTION_TEXT, .state = OPTION_OBSOLETE, .arg = "file", .tag = "reports",
-	  .help = "Recordings are read directly; there is no file to export." },
+	  .help = "Reports are read directly; there is no file to export." },
 	{ .name = "force-export", .type = OPTION_BOOL, .state = OPTION_OBSOLETE, .bare = "true", .tag = "reports",
-	  .off = "false", .help = "Recordings are read directly; there is no file to export." },
+	  .off = "false", .help = "Reports are read directly; there is no file to export." },
 	{ .name = "format", .letter = 'f', FIELD(TEXTS, formats), .arg = "format[:arg][,format]", .tag = "output",
 	  .shown = "column, csv in files and pipes",
 	  .help = "column, table, csv, tsv, json, hdoc or htable; report i is written in format i, the last "
 		  "one repeats." },
 	{ .name = "output", .letter = 'o', FIELD(TEXTS, outputs), .arg = "base|-|@command|.", .tag = "output",
-	  .shown = "-", .help = "Where tables go: - the console, @command a program's input, . or a base "
-				"name files BASE_REPORT.EXT." },
+	  .shown = "-", .help = "Write tables to: - the console, @command a program's input, . or a base name files BASE_REPORT.EXT." },
 	{ .name = "timeunit", FIELD(TEXT, time_unit), .arg = "unit", .tag = "output", .shown = "nanoseconds",
-	  .help = "nsec, usec, msec or seconds; any beginning of a name will do." },
+	  .help = "Show times in nsec, usec, msec or seconds; a unique beginning is enough." },
 	{ .name = "quiet", .letter = 'q', FIELD(BOOL, quiet), .initial = "false", .bare = "true", .tag = "output",
-	  .help = "Tables only: no progress, notes or lines about reports that were skipped." },
+	  .help = "Print tables only: no progress, notes or lines about skipped reports." },
 	{ .name = "force-overwrite", FIELD(BOOL, overwrite), .initial = "false", .bare = "true", .tag = "output",
 	  .help = "Replace files that exist." },
 	{ .name = "help-formats", FIELD(TEXT, help_formats), .arg = "name|ALL",
 	  .values = "ALL|TEXT", .bare = "ALL", .tag = "output",
-	  .help = "Say what a format looks like, or list all." },
+	  .help = "Describe a format, or list all." },
 };
 /* clang-format on */
 
@@ -239,9 +238,9 @@ static int answer_stats_command(struct cli *cli, const struct stats_fields *fiel
 	if (fields->help_reports)
 		status = help_reports(cli, fields->help_reports, &folders);
 	else if (!path)
-		status = command_fail(cli, &stats_command, "Which recording? sonde stats [options] FILE.sonde");
+		status = command_fail(cli, &stats_command, "No report given: sonde stats [options] FILE.sonde");
 	else if (parsed->word_count > 1)
-		status = command_fail(cli, &stats_command, "One recording at a time: '%s' is one too many", parsed->words[1]);
+		status = command_fail(cli, &stats_command, "'%s': unexpected argument; only one report is accepted", parsed->words[1]);
 	else
 		status = run_reports(cli, fields, parsed, path, &folders);
 	stats_folders_release(&folders);
@@ -263,20 +262,20 @@ static int run_stats(struct cli *cli, int argc, char **argv)
 
 /* clang-format off */
 static const char *const stats_examples[] = {
-	"sonde stats run.sonde", "what the recording has, as tables",
-	"sonde stats -r nvtx_sum --timeunit msec run.sonde", "time in NVTX ranges, in milliseconds",
-	"sonde stats -r nvtx_pushpop_trace -f csv -o run run.sonde", "every range into run_nvtx_pushpop_trace.csv",
-	"sonde stats -r cuda_gpu_kern_sum --steps 10-12 run.sonde", "kernels of three steps of a training",
+	"sonde stats run.sonde", "print what was recorded, as tables",
+	"sonde stats -r nvtx_sum --timeunit msec run.sonde", "print time in NVTX ranges, in milliseconds",
+	"sonde stats -r nvtx_pushpop_trace -f csv -o run run.sonde", "write every range to run_nvtx_pushpop_trace.csv",
+	"sonde stats -r cuda_gpu_kern_sum --steps 10-12 run.sonde", "print the kernels of three steps of a training",
 	NULL,
 };
 /* clang-format on */
 
 const struct command stats_command = {
 	.name = "stats",
-	.summary = "Show summaries and traces of a recording as tables",
+	.summary = "Print statistics and traces of a report",
 	.synopsis = "[options] FILE.sonde",
-	.description = "Runs named reports over a recording and writes their tables. A report is an SQL file; "
-		       "your own go into a folder named by --report-dir.",
+	.description = "Runs named reports over a report file and prints their tables. A named report is an SQL file; --report-dir "
+		       "names a folder with your own.",
 	.examples = stats_examples,
 	.options = &stats_options_table,
 	.words = COMMAND_FILES,

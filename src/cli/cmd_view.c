@@ -48,24 +48,25 @@ static const struct option_spec view_specs[] = {
 	{ .name = "no-open", FIELD(BOOL, no_open), .initial = "false", .bare = "true", .tag = "server",
 	  .help = "Do not open a browser, only print the address." },
 	{ .name = "bind", FIELD(TEXT, bind), .arg = "address", .tag = "server", .shown = "127.0.0.1",
-	  .help = "Listen on this address. Whoever has the address with its token, and can reach the machine, can then read the "
-		  "reports; what is sent is not encrypted." },
+	  .help = "Listen on this address. Anybody who can reach the machine and has the address with its token can read the reports. "
+		  "Nothing is encrypted." },
 	{ .name = "web-folder", FIELD(TEXT, web_folder), .flags = OPTION_HIDDEN, .arg = "folder", .tag = "server",
 	  .help = "Serve the page from this folder." },
 	{ .name = "baseline", FIELD(TEXT, baseline), .arg = "report", .tag = "kernels",
-	  .help = "Show the counters of kernels beside those that this report has for the same kernels." },
+	  .help = "Compare the counters of kernels with those of the same kernels in this report." },
 	{ .name = "section-folder", FIELD(TEXTS, folders), .arg = "folder", .tag = "kernels",
-	  .help = "Show kernels also by the sections, rules and words of this folder; they go before Sonde's of the same name." },
+	  .help = "Also use the sections, rules and words of this folder. They override Sonde's of the same name." },
 	{ .name = "section-folder-recursive", FIELD(TEXTS, deep_folders), .arg = "folder", .tag = "kernels",
-	  .help = "The same with all folders below." },
+	  .help = "The same, including all subfolders." },
 	{ .name = "operators", FIELD(TEXT, operators), .arg = "trace", .tag = "kernels",
-	  .help = "Sum kernels up by the operators of PyTorch that this trace of the same program (torch.profiler's JSON, or what 'sonde import' made "
-		  "of it) says started them." },
+	  .help = "Sum kernels by the PyTorch operators that started them, as in this trace of the same program (torch.profiler's "
+		  "JSON, or the report that 'sonde import' made of it)." },
 	{ .name = "screenshot", FIELD(TEXT, screenshot), .arg = "file.png", .tag = "picture",
-	  .help = "Write a picture of the page, as Chromium or Chrome draws it without a window, and end." },
-	{ .name = "size", FIELD(TEXT, size), .initial = "1920x1080", .arg = "WxH", .tag = "picture", .help = "Its size in pixels." },
+	  .help = "Write a picture of the page, drawn by Chromium or Chrome without a window, and exit." },
+	{ .name = "size", FIELD(TEXT, size), .initial = "1920x1080", .arg = "WxH", .tag = "picture", .help = "Set the size of the "
+		"picture in pixels." },
 	{ .name = "times", FIELD(TEXT, times), .arg = "start/end", .tag = "picture", .shown = "all",
-	  .help = "What part of the time axis it shows, such as 1s/1s500ms." },
+	  .help = "Show this part of the time axis in the picture, such as 1s/1s500ms." },
 };
 /* clang-format on */
 static const struct option_table view_options = OPTION_TABLE(view_specs);
@@ -268,7 +269,7 @@ static int serve_view(struct viewing *w)
 	print_url(v, w);
 	print_ways(w, view_port(v));
 	if (w->fields->bind && !guard_is_loopback(w->fields->bind))
-		fprintf(w->cli->out, "Others can reach this port. The address is good for one browser; nothing is encrypted.\n");
+		fprintf(w->cli->out, "Others can reach this port. The address works for one browser; nothing is encrypted.\n");
 	fprintf(w->cli->out, "%sCtrl-C ends it.\n", options.input_fd >= 0 ? "Return prints a new address, " : "");
 	fflush(w->cli->out);
 	open_browser(w, v);
@@ -289,20 +290,20 @@ static int describe_picture(struct viewing *w, struct screenshot *ret, char *bro
 	if (is_report_file(ret->path))
 		return error_set(err, EEXIST, "--screenshot: '%s' is a report; name a file for the picture", ret->path);
 	if (!screenshot_size(w->fields->size, &ret->width, &ret->height))
-		return error_set(err, EINVAL, "--size wants WIDTHxHEIGHT in pixels, from 100 to 16384");
+		return error_set(err, EINVAL, "--size takes WIDTHxHEIGHT in pixels, from 100 to 16384");
 	if (w->fields->times) {
 		r = export_times_parse(w->fields->times, &times, err);
 		if (r < 0)
 			return r;
 		if (times.start < 0 || times.end >= INT64_MAX / 2)
-			return error_set(err, EINVAL, "--times wants a begin and an end");
+			return error_set(err, EINVAL, "--times takes a begin and an end");
 		ret->has_times = true;
 		ret->from = times.start;
 		ret->to = times.end;
 	}
 	for (size_t i = 0; r < 0 || i == 0; i++) {
 		if (i == COUNT_OF(names))
-			return error_set(err, ENOENT, "--screenshot needs chromium or google-chrome, and neither is on the PATH");
+			return error_set(err, ENOENT, "--screenshot requires chromium or google-chrome; neither is on the PATH");
 		r = find_program(names[i], browser, size, &(struct error){ "" });
 	}
 	return 0;
@@ -352,7 +353,7 @@ static int serve_picture(struct viewing *w, pid_t child, int url_fd, int stop_fd
 	return r < 0 ? command_fail(w->cli, &view_command, "The page could not be served") : 0;
 }
 
-static int picture(struct viewing *w)
+static int write_page_picture(struct viewing *w)
 {
 	int ends[2], stop_fd, status = 0, served;
 	struct screenshot what;
@@ -364,7 +365,7 @@ static int picture(struct viewing *w)
 		return command_fail(w->cli, &view_command, "%s", err.text);
 	stop_fd = end_signals(true);
 	if (stop_fd < 0 || pipe2(ends, O_CLOEXEC) < 0)
-		return command_fail(w->cli, &view_command, "No process can be started: %s", strerror(errno));
+		return command_fail(w->cli, &view_command, "Cannot start a process: %s", strerror(errno));
 	fflush(NULL);
 	child = fork();
 	if (child == 0) {
@@ -375,7 +376,7 @@ static int picture(struct viewing *w)
 	}
 	close(ends[0]);
 	if (child < 0)
-		return command_fail(w->cli, &view_command, "No process can be started: %s", strerror(errno));
+		return command_fail(w->cli, &view_command, "Cannot start a process: %s", strerror(errno));
 	served = serve_picture(w, child, ends[1], stop_fd);
 	waitpid(child, &status, 0);
 	close(stop_fd);
@@ -409,7 +410,7 @@ static int open_and_serve(struct viewing *w, char **words, size_t count)
 			return status;
 		w->has_trace = true;
 	}
-	return w->fields->screenshot ? picture(w) : serve_view(w);
+	return w->fields->screenshot ? write_page_picture(w) : serve_view(w);
 }
 
 static int run_view(struct cli *cli, int argc, char **argv)
@@ -429,7 +430,7 @@ static int run_view(struct cli *cli, int argc, char **argv)
 	if (!command_parse(cli, &view_command, argc, argv, &fields, &parsed, &status))
 		return status;
 	if (parsed.word_count < 1)
-		status = command_fail(cli, &view_command, "A report must be named: sonde view FILE.sonde.");
+		status = command_fail(cli, &view_command, "No report given: sonde view FILE.sonde.");
 	else
 		status = open_and_serve(&w, parsed.words, (size_t)parsed.word_count);
 	for (size_t i = 0; i < w.count; i++)
@@ -445,21 +446,21 @@ static int run_view(struct cli *cli, int argc, char **argv)
 
 /* clang-format off */
 static const char *const view_examples[] = {
-	"sonde view run.sonde", "open the recording in a browser",
-	"sonde view before.sonde after.sonde", "two recordings on one time axis",
-	"sonde view --baseline before.sonde after.sonde", "kernels of `sonde kernel` beside those of another report",
-	"sonde view --screenshot run.png --times 1s/2s run.sonde", "a picture of the second second",
-	"sonde view --no-open --port 8000 run.sonde", "on a server, for a tunnel: ssh -L 8000:127.0.0.1:8000 server",
+	"sonde view run.sonde", "open the report in a browser",
+	"sonde view before.sonde after.sonde", "show two reports on one time axis",
+	"sonde view --baseline before.sonde after.sonde", "compare kernels of `sonde kernel` with those of another report",
+	"sonde view --screenshot run.png --times 1s/2s run.sonde", "write a picture of the second second",
+	"sonde view --no-open --port 8000 run.sonde", "serve on a server, for a tunnel: ssh -L 8000:127.0.0.1:8000 server",
 	NULL,
 };
 /* clang-format on */
 
 const struct command view_command = {
 	.name = "view",
-	.summary = "Show recordings on a timeline, in a browser",
+	.summary = "Show reports on a timeline in the browser",
 	.synopsis = "[options] FILE.sonde [FILE.sonde ...]",
-	.description = "Serves recordings to a browser on this machine, and to nobody else: the address printed carries a token that "
-		       "is good for one use. Nothing is loaded from elsewhere. Ctrl-C ends it.",
+	.description = "Serves reports to a browser on this machine, and to nobody else: the printed address has a token that works "
+		       "once. Nothing is loaded from elsewhere. Ctrl-C ends it.",
 	.examples = view_examples,
 	.options = &view_options,
 	.words = COMMAND_FILES,

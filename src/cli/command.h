@@ -18,7 +18,7 @@ struct cli {
 	const char *root;          /* put before /proc, /sys, /dev ...: "" but for tests */
 	char *const *command_line; /* all of it, as typed */
 	enum cli_role role;
-	FILE *told;       /* gets lines on how far a run is; NULL: `err` does */
+	FILE *reported;   /* gets lines on how far a run is; NULL: `err` does */
 	bool may_confine; /* nothing comes after the command in this process: it may give up what it does not need */
 };
 
@@ -47,9 +47,9 @@ struct command {
 /* clang-format off */
 #define REPORT_OUTPUT_OPTIONS(fields, shown_)                                                                          \
 	{ .name = "output", .letter = 'o', .type = OPTION_TEXT, .arg = "name", .tag = "output",                         \
-	  .offset = offsetof(fields, output), .shown = shown_, .help = "The report to write." },                        \
+	  .offset = offsetof(fields, output), .shown = shown_, .help = "Write this report." },                        \
 	{ .name = "force-overwrite", .letter = 'f', .type = OPTION_BOOL, .initial = "false", .tag = "output",           \
-	  .offset = offsetof(fields, force_overwrite), .help = "Replace a report of the same name." },
+	  .offset = offsetof(fields, force_overwrite), .help = "Replace an existing report." },
 /* clang-format on */
 
 /* Every command, in the order of `sonde --help`. Each is defined at the end of

@@ -117,7 +117,7 @@ static int unknown_command(struct cli *cli, const char *name)
 	for (i = 0; i < count; i++)
 		nearest_offer(&nearest, all[i]->name, strlen(all[i]->name));
 	snprintf(prefix, sizeof(prefix), "%s ", cli_name(cli));
-	fprintf(cli->err, "%s: There is no command '%s'.%s '%s --help' lists them.\n", cli_name(cli), name,
+	fprintf(cli->err, "%s: Unknown command '%s'.%s '%s --help' lists the commands.\n", cli_name(cli), name,
 		nearest_hint(&nearest, prefix, hint, sizeof(hint)), cli_name(cli));
 	return 1;
 }

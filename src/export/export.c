@@ -43,7 +43,7 @@ static int choose_shift(struct export *e, struct error *err)
 		sqlite3_finalize(statement);
 	}
 	if (start < 0)
-		return error_set(err, ENODATA, "%s does not say when it was recorded: --ts-normalize needs it", e->request->input);
+		return error_set(err, ENODATA, "%s has no start time; --ts-normalize requires it", e->request->input);
 	if (__builtin_add_overflow(e->shift, start, &e->shift))
 		return error_set(err, ERANGE, "--ts-shift is too large");
 	return 0;
@@ -274,14 +274,14 @@ int export_run(struct query *q, const struct export_request *request, char *ret_
 			return error_set(err, EINVAL, "%s cannot be written to standard output", format->name);
 		snprintf(e.place.path, sizeof(e.place.path), "standard output");
 	} else if (request->output && !format->streams && export_is_packed(request->output)) {
-		return error_set(err, EINVAL, "%s is not packed: choose a name without .gz", format->name);
+		return error_set(err, EINVAL, "%s cannot be compressed; choose a name without .gz", format->name);
 	} else {
 		r = export_place_choose(&e, format, err);
 	}
 	if (r >= 0)
 		r = choose_shift(&e, err);
 	if (r >= 0 && format->whole && request->table_count > 0)
-		r = error_set(err, EINVAL, "--tables is of exports that are tables: sqlite, jsonlines and csv");
+		r = error_set(err, EINVAL, "--tables is only supported with -t sqlite, jsonlines and csv");
 	if (r >= 0 && !format->whole)
 		r = add_facts(&e, format, err);
 	if (r >= 0 && !format->whole)
@@ -289,7 +289,7 @@ int export_run(struct query *q, const struct export_request *request, char *ret_
 	if (r >= 0 && !format->whole)
 		r = export_names_load(&e, &names, err);
 	if (r >= 0 && !format->whole && names.count == 0)
-		r = error_set(err, ENOENT, "No table of %s is one of those that --tables names", request->input);
+		r = error_set(err, ENOENT, "%s has no table that --tables names", request->input);
 	if (r >= 0)
 		r = write_closed(&e, format, &names, err);
 	free(names.items);

@@ -100,7 +100,7 @@ static int content_make(struct export *e, struct report *r, struct content *c,
 
 	snprintf(folder, sizeof(folder), "%s/sonde-html-XXXXXX", place && *place ? place : "/tmp");
 	if (!mkdtemp(folder))
-		return error_set_errno(err, errno, "No folder can be made for a copy of the report; TMPDIR may name a place");
+		return error_set_errno(err, errno, "Cannot make a folder for a copy of the report; set TMPDIR to a writable folder");
 	snprintf(path, sizeof(path), "%s/part.sonde", folder);
 	rc = write(e, r, path, c, err);
 	fd = rc < 0 ? -1 : open(path, O_RDONLY | O_CLOEXEC);
@@ -174,7 +174,7 @@ static void put_note(struct export *e, const struct content *c)
 		fputs(" are in this file. ", e->stream);
 	}
 	if (c->left_out)
-		fprintf(e->stream, "By level of detail: %llu events are not in it one by one; a time range can be exported exactly.",
+		fprintf(e->stream, "By level of detail: it does not have %llu single events; export a time range to have them.",
 			(unsigned long long)c->left_out);
 	fputs("\"", e->stream);
 }
@@ -279,10 +279,12 @@ static int write_html(struct export *e, struct error *err)
 static int begin_html_page(struct export *e, struct error *err)
 {
 	if (!offline_page_head_size)
-		return error_set(err, ENOTSUP, "This sonde was built without its page for files of its own: install %s, and build it again",
+		return error_set(err, ENOTSUP, "This sonde was built without the offline page: install %s and build it again",
 				 offline_page_missing);
 	if (e->shift)
-		return error_set(err, EINVAL, "--ts-shift and --ts-normalize are not for html: the page shows the time of day itself");
+		return error_set(err, EINVAL,
+				 "--ts-shift and --ts-normalize are not supported with -t html; the page shows the time "
+				 "of day itself");
 	return export_stream_begin(e, err);
 }
 

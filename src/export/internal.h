@@ -5,7 +5,7 @@
 #include <sqlite3.h>
 
 #include "base/buf.h"
-#include "base/system/output_place.h"
+#include "base/system/output_path.h"
 #include "export/export.h"
 #include "query/query.h"
 
@@ -28,18 +28,18 @@ struct export
 {
 	const struct export_request *request;
 	struct query *q;
-	sqlite3 *db;               /* the query's */
-	int64_t shift;             /* of all times */
-	const char *ending;        /* of the output's name, where none is given */
-	struct output_place place; /* of standard output the path only, for messages */
-	FILE *stream;              /* of formats that are one stream */
-	int folder;                /* of those that are a folder */
-	sqlite3_vfs *vfs;          /* by which SQLite opens its file */
-	const char *now;           /* table being written */
-	size_t done, count;        /* tables */
-	uint64_t left_out;         /* events */
-	bool has_nsys_tables;      /* those of query/nsys/unrecorded.h have rows, maybe */
-	uint64_t imported;         /* events that are rows of NVTX_EVENTS though NVTX did not make them */
+	sqlite3 *db;              /* the query's */
+	int64_t shift;            /* of all times */
+	const char *ending;       /* of the output's name, where none is given */
+	struct output_path place; /* of standard output the path only, for messages */
+	FILE *stream;             /* of formats that are one stream */
+	int folder;               /* of those that are a folder */
+	sqlite3_vfs *vfs;         /* by which SQLite opens its file */
+	const char *now;          /* table being written */
+	size_t done, count;       /* tables */
+	uint64_t left_out;        /* events */
+	bool has_nsys_tables;     /* those of query/nsys/unrecorded.h have rows, maybe */
+	uint64_t imported;        /* events that are rows of NVTX_EVENTS though NVTX did not make them */
 };
 
 /* A format: begin, every table (or all at once), end. Each returns a negative errno with *err set. */

@@ -58,7 +58,7 @@ static int check_taken(const struct export *e, const struct export_format *forma
 	const char *path = e->place.path;
 	struct stat place, input;
 
-	if (output_place_stat(&e->place, &place) < 0)
+	if (output_path_stat(&e->place, &place) < 0)
 		return 0;
 	if (stat(e->request->input, &input) == 0 && input.st_dev == place.st_dev && input.st_ino == place.st_ino)
 		return error_set(err, EEXIST, "'%s' is the report itself", path);
@@ -70,7 +70,7 @@ static int check_taken(const struct export *e, const struct export_format *forma
 	if (S_ISDIR(place.st_mode) != format->is_folder)
 		return error_set(err, EEXIST, "'%s' is %s folder", path, format->is_folder ? "no" : "a");
 	if (format->is_folder && !is_table_folder(e))
-		return error_set(err, EEXIST, "'%s' holds other files than tables", path);
+		return error_set(err, EEXIST, "'%s' has files that are not tables", path);
 	return 0;
 }
 
@@ -88,7 +88,7 @@ int export_place_choose(struct export *e, const struct export_format *format, st
 		return error_set(err, ENAMETOOLONG, "The name of the output is too long");
 	while (len > 1 && path[len - 1] == '/')
 		path[--len] = '\0';
-	TRY(output_place_find(&e->place, path, err));
+	TRY(output_path_find(&e->place, path, err));
 	r = check_taken(e, format, err);
 	if (r < 0)
 		export_place_release(e);
@@ -102,7 +102,7 @@ bool export_has_place(const struct export *e)
 
 void export_place_release(struct export *e)
 {
-	output_place_release(&e->place);
+	output_path_release(&e->place);
 	e->place.part[0] = '\0';
 }
 
@@ -151,10 +151,10 @@ static int swap_folders(struct export *e)
 
 int export_place_finish(struct export *e, const struct export_format *format, struct error *err)
 {
-	int r = output_place_keep(&e->place, false);
+	int r = output_path_keep(&e->place, false);
 
 	if (r == -EEXIST && e->request->overwrite)
-		r = format->is_folder ? swap_folders(e) : output_place_keep(&e->place, true);
+		r = format->is_folder ? swap_folders(e) : output_path_keep(&e->place, true);
 	if (r == -EEXIST)
 		return error_set(err, EEXIST, "'%s' exists; -f replaces it", e->place.path);
 	return r < 0 ? error_set_errno(err, -r, "'%s' cannot be written", e->place.path) : 0;

@@ -63,7 +63,7 @@ int export_stream_begin(struct export *e, struct error *err)
 		e->stream = e->request->stream;
 		return 0;
 	}
-	fd = output_place_create(&e->place);
+	fd = output_path_create(&e->place);
 	if (fd < 0)
 		return error_set_errno(err, -fd, "'%s' cannot be written", e->place.path);
 	e->stream = export_is_packed(e->place.path) ? open_packed(fd) : fdopen(fd, "w");

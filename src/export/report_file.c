@@ -35,7 +35,10 @@ static int copy_report_part(struct export *e, struct error *err)
 
 static int begin_report_file(struct export *e, struct error *err)
 {
-	return e->shift ? error_set(err, EINVAL, "--ts-shift and --ts-normalize are not for sonde: a report has its own times") : 0;
+	return e->shift ? error_set(err, EINVAL,
+				    "--ts-shift and --ts-normalize are not supported with -t sonde; a report has its own "
+				    "times") :
+			  0;
 }
 
 static int end_report_file(struct export *e, struct error *err)

@@ -183,7 +183,7 @@ static int add_pattern(struct patterns *p, const char *text, size_t len, struct 
 	r = regcomp(&p->compiled[p->count], whole, REG_ICASE | REG_NOSUB);
 	if (r != 0) {
 		regerror(r, NULL, why, sizeof(why));
-		return error_set(err, EINVAL, "'%.*s' in --tables is no regular expression: %s", (int)len, text, why);
+		return error_set(err, EINVAL, "'%.*s' in --tables is not a regular expression: %s", (int)len, text, why);
 	}
 	p->count++;
 	return 0;

@@ -108,7 +108,7 @@ int export_times_parse(const char *text, struct export_times *ret, struct error 
 	int r = 0;
 
 	if (!slash)
-		return error_set(err, EINVAL, "'%s' is no range of times: START/END, such as 1s/1s500ms", text);
+		return error_set(err, EINVAL, "'%s' is not a range of times; write START/END, such as 1s/1s500ms", text);
 	times.start_overlaps = *first == ':';
 	first += times.start_overlaps;
 	times.end_overlaps = end > slash + 1 && end[-1] == ':';
@@ -120,7 +120,7 @@ int export_times_parse(const char *text, struct export_times *ret, struct error 
 	if (r == -ERANGE)
 		return error_set(err, EINVAL, "A time in '%s' is too large", text);
 	if (r < 0)
-		return error_set(err, EINVAL, "'%s' is no range of times: numbers have the units ns, us, ms, s, m or h", text);
+		return error_set(err, EINVAL, "'%s' is not a range of times; the units are ns, us, ms, s, m and h", text);
 	if (times.start > times.end)
 		return error_set(err, EINVAL, "'%s' ends before it begins", text);
 	*ret = times;

@@ -123,19 +123,17 @@ void foreign_advice(const char *path, enum foreign_kind kind, char *ret, size_t 
 
 	switch (kind) {
 	case FOREIGN_NSYS:
-		snprintf(ret, size,
-			 "is in a format that only nsys reads; 'nsys export -t sqlite %s' writes %.*s.sqlite, which can be "
-			 "read here",
+		snprintf(ret, size, "is in a format that only nsys reads; 'nsys export -t sqlite %s' writes %.*s.sqlite, which Sonde reads",
 			 path, len, name);
 		break;
 	case FOREIGN_NCU:
 		snprintf(ret, size,
-			 "is in a format that only ncu reads; 'ncu --import %s --csv --page raw > %.*s.csv' writes one "
-			 "that can be read here",
+			 "is in a format that only ncu reads; 'ncu --import %s --csv --page raw > %.*s.csv' writes a file that Sonde "
+			 "reads",
 			 path, len, name);
 		break;
 	case FOREIGN_PACKED:
-		snprintf(ret, size, "is packed, and no trace; 'gunzip -k %s' writes %.*s, which can be read here", path, len, name);
+		snprintf(ret, size, "is compressed and not a trace; 'gunzip -k %s' writes %.*s, which Sonde reads", path, len, name);
 		break;
 	case FOREIGN_EMPTY: snprintf(ret, size, "is empty"); break;
 	case FOREIGN_NOT: snprintf(ret, size, "is a report already"); break;
@@ -146,8 +144,8 @@ void foreign_advice(const char *path, enum foreign_kind kind, char *ret, size_t 
 	}
 }
 
-static void tell_trouble(struct foreign_result *ret, const struct source *source, const struct kineto_result *kineto,
-			 const struct ncu_result *ncu)
+static void report_trouble(struct foreign_result *ret, const struct source *source, const struct kineto_result *kineto,
+			   const struct ncu_result *ncu)
 {
 	size_t len = 0;
 
@@ -197,7 +195,7 @@ static int import_text(const char *path, enum foreign_kind kind, struct report_w
 	if (r == -ENODATA)
 		say_no_events(path, &kineto, err);
 	if (r >= 0)
-		tell_trouble(ret, &source, &kineto, &ncu);
+		report_trouble(ret, &source, &kineto, &ncu);
 	source_close(&source);
 	return r;
 }

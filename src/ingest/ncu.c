@@ -47,7 +47,7 @@ struct ncu {
 	char point;               /* of numbers: '.', or ',' where the locale has it so */
 	int is_looking;           /* for the point; nothing is written */
 	int has_point, has_comma; /* numbers were met that have it so */
-	struct ncu_result *told;
+	struct ncu_result *reported;
 };
 
 static size_t byte_order_mark(const char *text, size_t len)
@@ -105,7 +105,7 @@ static int parse_ncu_number(const char *text, size_t len, char point, int64_t *r
 	return !*end && end != plain && isfinite(*ret_real) ? 2 : 0;
 }
 
-static const struct csv_cell *cell(const struct ncu *n, enum column column)
+static const struct csv_cell *get_ncu_cell(const struct ncu *n, enum column column)
 {
 	static const struct csv_cell none = { "", 0 };
 
@@ -154,7 +154,7 @@ static uint64_t find_ncu_process(struct ncu *n)
 	uint32_t present = 0;
 	uint64_t uid;
 
-	if (!put_ncu_number(cell(n, NCU_PID), v, &present, COLUMN_PROCESS_PID))
+	if (!put_ncu_number(get_ncu_cell(n, NCU_PID), v, &present, COLUMN_PROCESS_PID))
 		return 0;
 	pid = v[COLUMN_PROCESS_PID];
 	uid = nsys_map_find(&n->processes, pid);
@@ -167,7 +167,7 @@ static uint64_t find_ncu_process(struct ncu *n)
 	v[COLUMN_PROCESS_INNER_PID] = pid;
 	v[COLUMN_PROCESS_START] = 0;
 	v[COLUMN_PROCESS_ORIGIN] = 0;
-	put_ncu_text(n, cell(n, NCU_PROCESS_NAME), v, &present, COLUMN_PROCESS_NAME);
+	put_ncu_text(n, get_ncu_cell(n, NCU_PROCESS_NAME), v, &present, COLUMN_PROCESS_NAME);
 	sink_row(&n->sink, TABLE_PROCESS, v,
 		 present | SINK_BIT(COLUMN_PROCESS_UID) | SINK_BIT(COLUMN_PROCESS_INNER_PID) | SINK_BIT(COLUMN_PROCESS_START) |
 			 SINK_BIT(COLUMN_PROCESS_ORIGIN));
@@ -236,23 +236,23 @@ static void begin_result(struct ncu *n)
 	v[COLUMN_KERNEL_RESULT_NUMBER] = n->number;
 	v[COLUMN_KERNEL_RESULT_PROCESS] = (int64_t)process;
 	present |= process ? SINK_BIT(COLUMN_KERNEL_RESULT_PROCESS) : 0;
-	put_ncu_text(n, cell(n, NCU_HOST), v, &present, COLUMN_KERNEL_RESULT_HOST);
-	put_ncu_text(n, cell(n, NCU_KERNEL), v, &present, COLUMN_KERNEL_RESULT_NAME);
-	put_ncu_number(cell(n, NCU_CONTEXT), v, &present, COLUMN_KERNEL_RESULT_CONTEXT);
-	put_ncu_number(cell(n, NCU_STREAM), v, &present, COLUMN_KERNEL_RESULT_STREAM);
-	put_ncu_number(cell(n, NCU_DEVICE), v, &present, COLUMN_KERNEL_RESULT_DEVICE);
-	put_ncu_triple(cell(n, NCU_GRID), v, &present, COLUMN_KERNEL_RESULT_GRID_X);
-	put_ncu_triple(cell(n, NCU_BLOCK), v, &present, COLUMN_KERNEL_RESULT_BLOCK_X);
-	point = strchr(cell(n, NCU_CC)->text, '.');
+	put_ncu_text(n, get_ncu_cell(n, NCU_HOST), v, &present, COLUMN_KERNEL_RESULT_HOST);
+	put_ncu_text(n, get_ncu_cell(n, NCU_KERNEL), v, &present, COLUMN_KERNEL_RESULT_NAME);
+	put_ncu_number(get_ncu_cell(n, NCU_CONTEXT), v, &present, COLUMN_KERNEL_RESULT_CONTEXT);
+	put_ncu_number(get_ncu_cell(n, NCU_STREAM), v, &present, COLUMN_KERNEL_RESULT_STREAM);
+	put_ncu_number(get_ncu_cell(n, NCU_DEVICE), v, &present, COLUMN_KERNEL_RESULT_DEVICE);
+	put_ncu_triple(get_ncu_cell(n, NCU_GRID), v, &present, COLUMN_KERNEL_RESULT_GRID_X);
+	put_ncu_triple(get_ncu_cell(n, NCU_BLOCK), v, &present, COLUMN_KERNEL_RESULT_BLOCK_X);
+	point = strchr(get_ncu_cell(n, NCU_CC)->text, '.');
 	if (point) {
-		v[COLUMN_KERNEL_RESULT_MAJOR] = strtol(cell(n, NCU_CC)->text, &end, 10);
+		v[COLUMN_KERNEL_RESULT_MAJOR] = strtol(get_ncu_cell(n, NCU_CC)->text, &end, 10);
 		v[COLUMN_KERNEL_RESULT_MINOR] = strtol(point + 1, NULL, 10);
 		present |= end == point ? SINK_BIT(COLUMN_KERNEL_RESULT_MAJOR) | SINK_BIT(COLUMN_KERNEL_RESULT_MINOR) : 0;
 	}
 	sink_row(&n->sink, TABLE_KERNEL_RESULT, v, present);
-	put_ncu_ranges(n, cell(n, NCU_PUSHED), KERNEL_METRIC_PUSHED);
-	put_ncu_ranges(n, cell(n, NCU_STARTED), KERNEL_METRIC_STARTED);
-	n->told->kernels++;
+	put_ncu_ranges(n, get_ncu_cell(n, NCU_PUSHED), KERNEL_METRIC_PUSHED);
+	put_ncu_ranges(n, get_ncu_cell(n, NCU_STARTED), KERNEL_METRIC_STARTED);
+	n->reported->kernels++;
 }
 
 static void put_ncu_value(struct ncu *n, int64_t *v, uint32_t *present, const char *text, size_t len)
@@ -355,15 +355,15 @@ static void put_rule(struct ncu *n)
 	uint32_t present = SINK_BIT(COLUMN_KERNEL_METRIC_RESULT) | SINK_BIT(COLUMN_KERNEL_METRIC_KIND);
 	int64_t v[TABLE_MAX_COLUMNS] = { 0 }, whole;
 	double gain;
-	int kind = parse_ncu_number(cell(n, NCU_GAIN)->text, cell(n, NCU_GAIN)->len, n->point, &whole, &gain);
+	int kind = parse_ncu_number(get_ncu_cell(n, NCU_GAIN)->text, get_ncu_cell(n, NCU_GAIN)->len, n->point, &whole, &gain);
 
 	v[COLUMN_KERNEL_METRIC_RESULT] = (int64_t)n->result;
 	v[COLUMN_KERNEL_METRIC_KIND] = KERNEL_METRIC_RULE;
-	put_ncu_text(n, cell(n, NCU_SECTION), v, &present, COLUMN_KERNEL_METRIC_SECTION);
-	put_ncu_text(n, cell(n, NCU_RULE), v, &present, COLUMN_KERNEL_METRIC_NAME);
-	put_ncu_text(n, cell(n, NCU_RULE_TYPE), v, &present, COLUMN_KERNEL_METRIC_LABEL);
-	put_ncu_text(n, cell(n, NCU_RULE_TEXT), v, &present, COLUMN_KERNEL_METRIC_TEXT);
-	put_ncu_text(n, cell(n, NCU_GAIN_TYPE), v, &present, COLUMN_KERNEL_METRIC_UNIT);
+	put_ncu_text(n, get_ncu_cell(n, NCU_SECTION), v, &present, COLUMN_KERNEL_METRIC_SECTION);
+	put_ncu_text(n, get_ncu_cell(n, NCU_RULE), v, &present, COLUMN_KERNEL_METRIC_NAME);
+	put_ncu_text(n, get_ncu_cell(n, NCU_RULE_TYPE), v, &present, COLUMN_KERNEL_METRIC_LABEL);
+	put_ncu_text(n, get_ncu_cell(n, NCU_RULE_TEXT), v, &present, COLUMN_KERNEL_METRIC_TEXT);
+	put_ncu_text(n, get_ncu_cell(n, NCU_GAIN_TYPE), v, &present, COLUMN_KERNEL_METRIC_UNIT);
 	if (kind) {
 		gain = kind == 1 ? (double)whole : gain;
 		memcpy(&v[COLUMN_KERNEL_METRIC_REAL], &gain, sizeof(gain));
@@ -411,10 +411,10 @@ static void raw_row(struct ncu *n)
 
 static void details_row(struct ncu *n)
 {
-	if (cell(n, NCU_METRIC)->len)
-		put_metric(n, intern_ncu_cell(n, cell(n, NCU_SECTION)), intern_ncu_cell(n, cell(n, NCU_METRIC)),
-			   intern_ncu_cell(n, cell(n, NCU_UNIT)), cell(n, NCU_VALUE));
-	if (cell(n, NCU_RULE)->len)
+	if (get_ncu_cell(n, NCU_METRIC)->len)
+		put_metric(n, intern_ncu_cell(n, get_ncu_cell(n, NCU_SECTION)), intern_ncu_cell(n, get_ncu_cell(n, NCU_METRIC)),
+			   intern_ncu_cell(n, get_ncu_cell(n, NCU_UNIT)), get_ncu_cell(n, NCU_VALUE));
+	if (get_ncu_cell(n, NCU_RULE)->len)
 		put_rule(n);
 }
 
@@ -449,13 +449,13 @@ static void take_ncu_row(struct ncu *n)
 	int64_t number, pid = -1;
 	double real;
 
-	if (n->may_be_units && n->csv.count == n->width && !cell(n, NCU_ID)->len) {
+	if (n->may_be_units && n->csv.count == n->width && !get_ncu_cell(n, NCU_ID)->len) {
 		read_units(n);
 		n->may_be_units = 0;
 		return;
 	}
 	n->may_be_units = 0;
-	if (!has_all_cells(n) || parse_ncu_number(cell(n, NCU_ID)->text, cell(n, NCU_ID)->len, '.', &number, &real) != 1) {
+	if (!has_all_cells(n) || parse_ncu_number(get_ncu_cell(n, NCU_ID)->text, get_ncu_cell(n, NCU_ID)->len, '.', &number, &real) != 1) {
 		n->odd += n->csv.count > 1 || n->csv.cells[0].len > 0;
 		return;
 	}
@@ -463,7 +463,7 @@ static void take_ncu_row(struct ncu *n)
 		look_at_numbers(n);
 		return;
 	}
-	parse_ncu_number(cell(n, NCU_PID)->text, cell(n, NCU_PID)->len, '.', &pid, &real);
+	parse_ncu_number(get_ncu_cell(n, NCU_PID)->text, get_ncu_cell(n, NCU_PID)->len, '.', &pid, &real);
 	if (!n->places[NCU_METRIC] || number != n->number || pid != n->pid) {
 		n->number = number;
 		n->pid = pid;
@@ -532,16 +532,16 @@ static void finish_ncu_report(struct ncu *n)
 	sink_meta(&n->sink, "sonde_version", SONDE_VERSION);
 	sink_meta(&n->sink, "imported", "ncu-csv");
 	if (n->csv.trouble) {
-		n->told->trouble = n->csv.trouble;
+		n->reported->trouble = n->csv.trouble;
 	} else if (!n->width) {
-		n->told->trouble = "no line heads a table of ncu ('ncu --csv --page raw' writes one)";
+		n->reported->trouble = "it has no header line of a table of ncu ('ncu --csv --page raw' writes one)";
 	}
-	n->told->line = n->csv.line;
-	if (n->told->trouble)
-		sink_diagnose(&n->sink, 3, "Line %zu: %s. What comes before is in this report, the rest is not.", n->told->line,
-			      n->told->trouble);
+	n->reported->line = n->csv.line;
+	if (n->reported->trouble)
+		sink_diagnose(&n->sink, 3, "Line %zu: %s. What comes before is in this report, the rest is not.", n->reported->line,
+			      n->reported->trouble);
 	if (n->odd)
-		sink_diagnose(&n->sink, 2, "%llu lines between the rows are no rows of the table and are left out.",
+		sink_diagnose(&n->sink, 2, "%llu lines between the rows are not rows of the table and are left out.",
 			      (unsigned long long)n->odd);
 	sink_finish(&n->sink);
 }
@@ -559,7 +559,7 @@ static void find_point(struct ncu *n, const char *text, size_t len)
 
 int ncu_import(const char *text, size_t len, struct report_writer *writer, struct ncu_result *ret, struct error *err)
 {
-	struct ncu n = { .told = ret, .pid = -1, .number = -1 };
+	struct ncu n = { .reported = ret, .pid = -1, .number = -1 };
 	size_t mark = byte_order_mark(text, len);
 	int r;
 

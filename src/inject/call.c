@@ -83,7 +83,7 @@ static int run_child(struct visit_request *request, struct outcome *shared, int 
 	}
 	if (r < 0)
 		return error_set(err, ETIMEDOUT, "process %d does not answer: a call in it does not return", (int)request->pid);
-	return error_set(err, EIO, "the visit to process %d was broken off", (int)request->pid);
+	return error_set(err, EIO, "the visit to process %d was aborted", (int)request->pid);
 }
 
 int inject_call_as(struct visit_request *request, int timeout_ms, int64_t *ret_value, struct error *err)

@@ -16,9 +16,10 @@
 #include "inject/inject.h"
 #include "inject/proc_status.h"
 
-static int obstacle(struct inject_report *ret, enum inject_obstacle kind, const char *format, ...) __attribute__((format(printf, 3, 4)));
+static int add_obstacle(struct inject_report *ret, enum inject_obstacle kind, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
 
-static int obstacle(struct inject_report *ret, enum inject_obstacle kind, const char *format, ...)
+static int add_obstacle(struct inject_report *ret, enum inject_obstacle kind, const char *format, ...)
 {
 	va_list args;
 
@@ -46,24 +47,22 @@ static int no_permission(pid_t pid, const struct proc_status *status, struct err
 	long scope = yama_scope();
 
 	if (status->user != geteuid())
-		return error_set(err, EPERM,
-				 "process %d (%s) belongs to user %u: that takes root or "
-				 "CAP_SYS_PTRACE",
-				 (int)pid, status->name, status->user);
+		return error_set(err, EPERM, "process %d (%s) belongs to user %u; root or CAP_SYS_PTRACE is required", (int)pid,
+				 status->name, status->user);
 	if (scope == 1 || scope == 2)
 		return error_set(err, EPERM,
-				 "process %d (%s) may not be traced: kernel.yama.ptrace_scope is "
-				 "%ld, which takes root or CAP_SYS_PTRACE (sysctl kernel.yama.ptrace_scope=0 "
-				 "allows it to its user)",
+				 "process %d (%s) may not be traced: kernel.yama.ptrace_scope is %ld, which requires root or "
+				 "CAP_SYS_PTRACE ('sysctl kernel.yama.ptrace_scope=0' allows it to the process's "
+				 "user)",
 				 (int)pid, status->name, scope);
 	if (scope == 3)
 		return error_set(err, EPERM,
-				 "process %d (%s) may not be traced: kernel.yama.ptrace_scope is "
-				 "3, which forbids it to all until the next boot",
+				 "process %d (%s) may not be traced: kernel.yama.ptrace_scope is 3, which forbids it to everybody "
+				 "until the next boot",
 				 (int)pid, status->name);
 	return error_set(err, EPERM,
-			 "process %d (%s) may not be traced: it has made itself undumpable, or "
-			 "has privileges that we have not (CAP_SYS_PTRACE)",
+			 "process %d (%s) may not be traced: it made itself undumpable, or has more privileges than Sonde "
+			 "(CAP_SYS_PTRACE)",
 			 (int)pid, status->name);
 }
 
@@ -94,17 +93,17 @@ static int check_process(pid_t pid, struct proc_status *status, struct inject_re
 	if (pid == getpid())
 		return error_set(err, EINVAL, "%d is this process itself", (int)pid);
 	if (status->kernel)
-		return error_set(err, ENOTSUP, "%d (%s) is a thread of the kernel", (int)pid, status->name);
+		return error_set(err, ENOTSUP, "%d (%s) is a kernel thread", (int)pid, status->name);
 	ret->threads = status->threads;
 	ret->tracer = status->tracer;
 	if (!status->tracer)
 		return 0;
 	proc_status_read((pid_t)status->tracer, &tracer);
 	snprintf(ret->tracer_name, sizeof(ret->tracer_name), "%.31s", tracer.name);
-	return error_set(err, EBUSY, "process %d (%s) is traced by %u (%s) already", (int)pid, status->name, status->tracer, tracer.name);
+	return error_set(err, EBUSY, "process %d (%s) is already traced by %u (%s)", (int)pid, status->name, status->tracer, tracer.name);
 }
 
-static int differs(pid_t living, const char *name)
+static int has_other_namespace(pid_t living, const char *name)
 {
 	char path[64];
 	struct stat own, other;
@@ -136,20 +135,20 @@ static void check_surroundings(pid_t living, const struct proc_status *status, s
 	/* clang-format on */
 
 	if (status->state == 'T')
-		obstacle(ret, INJECT_STOPPED, "is stopped (kill -CONT continues it)");
+		add_obstacle(ret, INJECT_STOPPED, "is stopped (kill -CONT continues it)");
 	if (status->shadow_stack)
-		obstacle(ret, INJECT_SHADOW_STACK, "runs with a shadow stack");
+		add_obstacle(ret, INJECT_SHADOW_STACK, "runs with a shadow stack");
 	if (status->parent && syscall(SYS_kcmp, living, status->parent, KCMP_VM, 0, 0) == 0)
-		obstacle(ret, INJECT_SHARED_MEMORY, "runs in the memory of its parent (vfork)");
+		add_obstacle(ret, INJECT_SHARED_MEMORY, "runs in the memory of its parent (vfork)");
 	if (is_locked(status))
-		obstacle(ret, INJECT_SECCOMP,
-			 status->seccomp == 1 ? "is in strict seccomp mode" : "has a seccomp filter on its system calls");
+		add_obstacle(ret, INJECT_SECCOMP,
+			     status->seccomp == 1 ? "is in strict seccomp mode" : "has a seccomp filter on its system calls");
 	for (size_t i = 0; i < COUNT_OF(spaces); i++)
-		if (differs(living, spaces[i].name)) {
-			obstacle(ret, INJECT_NAMESPACE,
-				 "is in another %s namespace: run this inside it "
-				 "(nsenter -t PID -a)",
-				 spaces[i].what);
+		if (has_other_namespace(living, spaces[i].name)) {
+			add_obstacle(ret, INJECT_NAMESPACE,
+				     "is in another %s namespace: run this inside it "
+				     "(nsenter -t PID -a)",
+				     spaces[i].what);
 			return;
 		}
 }
@@ -177,15 +176,15 @@ static int check_contents(pid_t living, struct inject_report *ret, struct error 
 	snprintf(path, sizeof(path), "/proc/%d/exe", (int)living);
 	kind = elf_peek_path(path);
 	if (kind == ELF_PEEK_32BIT)
-		obstacle(ret, INJECT_32BIT, "is a 32-bit program");
+		add_obstacle(ret, INJECT_32BIT, "is a 32-bit program");
 	else if (kind == ELF_PEEK_ASAN || has_sanitizer(&image))
-		obstacle(ret, INJECT_SANITIZER, "is built with a sanitizer");
+		add_obstacle(ret, INJECT_SANITIZER, "is built with a sanitizer");
 	else if (image_object_of(&image, OBJECT_LIBC))
 		ret->obstacle = INJECT_NO_OBSTACLE;
 	else if (kind == ELF_PEEK_OTHER_LIBC)
-		obstacle(ret, INJECT_OTHER_LIBC, "uses another C library than glibc");
+		add_obstacle(ret, INJECT_OTHER_LIBC, "uses a C library other than glibc");
 	else
-		obstacle(ret, INJECT_STATIC, "is statically linked");
+		add_obstacle(ret, INJECT_STATIC, "is statically linked");
 	image_close(&image);
 	return 0;
 }

@@ -140,9 +140,7 @@ static int choose_thread(struct visitor *v, struct error *err)
 				 "CAP_SYS_PTRACE)",
 				 (int)v->request->pid);
 	if (r < 0 && v->last_reason)
-		return error_set(err, EAGAIN,
-				 "no thread of process %d could be borrowed in time: the last one "
-				 "looked at, %d, %s",
+		return error_set(err, EAGAIN, "no thread of process %d could be borrowed in time: the last one tried, %d, %s",
 				 (int)v->request->pid, (int)v->last_tried, v->last_reason);
 	if (r < 0)
 		return error_set(err, EAGAIN, "no thread of process %d could be stopped in time", (int)v->request->pid);
@@ -382,7 +380,7 @@ static int is_dying(pid_t pid)
 }
 
 /* By us, as far as anybody can tell, or not. */
-static int dead(pid_t pid, enum ending ending, struct error *err)
+static int report_dead_process(pid_t pid, enum ending ending, struct error *err)
 {
 	switch (ending) {
 	case ENDING_FAULT: return error_set(err, EOWNERDEAD, "process %d died while a call was made in it", (int)pid);
@@ -406,7 +404,7 @@ int visit(const struct visit_request *request, int64_t *ret_value, struct error 
 	if (other > 0 && other != living)
 		r = visit_by(request, other, &course, ret_value, err);
 	if (r == -ESRCH && course.touched && is_dying(request->pid))
-		r = dead(request->pid, ending_of(request->pid, watch, course.status), err);
+		r = report_dead_process(request->pid, ending_of(request->pid, watch, course.status), err);
 	if (watch >= 0)
 		close(watch);
 	return living > 0 ? r : error_set(err, ESRCH, "process %d has ended", (int)request->pid);

@@ -18,7 +18,7 @@ struct query {
 	struct report *report;
 	sqlite3 *db;
 	struct query_index index;
-	struct canon canon;
+	struct first_texts first_texts;
 	struct native_tables natives;
 	struct nsys_others others;
 	struct stack_tree *stacks;     /* NULL until asked for */

@@ -168,7 +168,7 @@ void query_close(struct query *q)
 		return;
 	sqlite3_close(q->db);
 	query_index_release(&q->index);
-	canon_release(&q->canon);
+	first_texts_release(&q->first_texts);
 	stack_tree_release(q->stacks);
 	torch_ops_release(q->torch);
 	lookups_free(q->lookups);

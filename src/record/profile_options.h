@@ -150,7 +150,7 @@ struct profile_options {
 	void *window_listener;
 	/* The same for a report of a session that goes on. `told`: another command has waited for it and tells of it. One that could not
 	 * be completed comes with `finished` 0 and a sentence. */
-	void (*report_ready)(void *listener, const struct record_result *result, bool told, const struct error *why);
+	void (*report_ready)(void *listener, const struct record_result *result, bool reported, const struct error *why);
 	void *report_listener;
 	/* The same for each report of the flight recorder, and once, with `finished` 0, when it has begun. */
 	void (*flight_report)(void *listener, const struct record_result *result);

@@ -128,7 +128,7 @@ static void push_chunk(struct ring_reader *r, uint32_t chunk)
 }
 
 /* Pages nobody touches cost nothing: most pools use a small part of their room. */
-static void *zeroed(size_t size)
+static void *allocate_zeroed(size_t size)
 {
 	void *p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
@@ -142,7 +142,7 @@ static size_t tables_size(const struct ring_reader *r)
 
 static int make_tables(struct ring_reader *r)
 {
-	r->slots = zeroed(tables_size(r));
+	r->slots = allocate_zeroed(tables_size(r));
 	if (!r->slots)
 		return -ENOMEM;
 	r->open = (uint32_t *)(r->slots + r->slot_count);

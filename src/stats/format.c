@@ -63,7 +63,7 @@ static int parse_name(struct format_spec *spec, const char *name, size_t len, st
 	nearest_begin(&nearest, word);
 	for (unsigned i = 0; i < FORMAT_COUNT; i++)
 		nearest_offer(&nearest, formats[i].name, strlen(formats[i].name));
-	return error_set(err, EINVAL, "There is no format '%s'.%s", word, nearest_hint(&nearest, "", hint, sizeof(hint)));
+	return error_set(err, EINVAL, "Unknown format '%s'.%s", word, nearest_hint(&nearest, "", hint, sizeof(hint)));
 }
 
 static int is_columns(const struct format_spec *spec)

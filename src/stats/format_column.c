@@ -156,7 +156,7 @@ static int begin_column_table(struct formatter *f)
 	return f->sample && f->sample_number && f->widths && f->right ? 0 : -ENOMEM;
 }
 
-static size_t limited(const struct formatter *f, size_t width)
+static size_t limit_width(const struct formatter *f, size_t width)
 {
 	return f->spec.no_limit || width <= FORMAT_MAX_COLUMN ? width : FORMAT_MAX_COLUMN;
 }
@@ -191,7 +191,7 @@ static int settle_width(struct formatter *f, size_t column)
 		if (display_length(cell->data, cell->len) > width)
 			width = display_length(cell->data, cell->len);
 	}
-	f->widths[column] = limited(f, width);
+	f->widths[column] = limit_width(f, width);
 	if (column < f->spec.width_count && f->spec.widths[column] >= 0)
 		f->widths[column] = (size_t)f->spec.widths[column];
 	f->right[column] = (uint8_t)column_is_number(f, column);

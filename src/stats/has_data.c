@@ -32,7 +32,7 @@ static bool has_rows(struct query *q, const struct table_schema *table)
 	return report_group_count(r, table->id) + report_absent_count(r, table->id) > 0;
 }
 
-static bool has(struct query *q, const char *what)
+static bool has_required_data(struct query *q, const char *what)
 {
 	const struct table_schema *own = NULL;
 
@@ -51,7 +51,7 @@ bool report_file_has_data(const struct report_file *file, struct query *q)
 
 	while (!found && next_of(&at, what, sizeof(what))) {
 		any = true;
-		found = has(q, what);
+		found = has_required_data(q, what);
 	}
 	return found || !any;
 }

@@ -38,7 +38,7 @@ static int say_exists(const struct stats_output *o, struct error *err)
 /* What has the name is only replaced where that was asked for, even if it came there in the meantime. */
 static int keep_file(const struct stats_output *o, struct error *err)
 {
-	int r = output_place_keep(&o->place, o->overwrite);
+	int r = output_path_keep(&o->place, o->overwrite);
 
 	if (r == -EEXIST)
 		return say_exists(o, err);
@@ -48,7 +48,7 @@ static int keep_file(const struct stats_output *o, struct error *err)
 /* Pipes and devices stay what they are. */
 static int open_there(struct stats_output *o, struct error *err)
 {
-	output_place_release(&o->place);
+	output_path_release(&o->place);
 	o->stream = output_log_open(o->path, err);
 	return o->stream ? 0 : -EIO;
 }
@@ -57,16 +57,16 @@ static int open_part(struct stats_output *o, struct error *err)
 {
 	int r = 0;
 
-	o->stream = output_place_open(&o->place);
+	o->stream = output_path_open(&o->place);
 	o->has_place = o->stream != NULL;
 	if (!o->stream) {
 		r = error_set_errno(err, errno, "Cannot write %s", o->path);
-		output_place_release(&o->place);
+		output_path_release(&o->place);
 	}
 	return r;
 }
 
-static int open_output_file(struct stats_output *o, const struct stats_output_place *place, struct error *err)
+static int open_output_file(struct stats_output *o, const struct stats_output_path *place, struct error *err)
 {
 	char base[3500];
 	struct stat there;
@@ -78,10 +78,10 @@ static int open_output_file(struct stats_output *o, const struct stats_output_pl
 		snprintf(base, sizeof(base), "%s", place->target);
 	snprintf(o->path, sizeof(o->path), "%s_%s.%s", base, place->report, format_extension(place->format));
 	o->overwrite = place->overwrite;
-	TRY(output_place_find(&o->place, o->path, err));
-	is_there = output_place_stat(&o->place, &there) == 0;
+	TRY(output_path_find(&o->place, o->path, err));
+	is_there = output_path_stat(&o->place, &there) == 0;
 	if (is_there && !o->overwrite) {
-		output_place_release(&o->place);
+		output_path_release(&o->place);
 		return say_exists(o, err);
 	}
 	return is_there && !S_ISREG(there.st_mode) ? open_there(o, err) : open_part(o, err);
@@ -152,7 +152,7 @@ static int wait_here(void *context, pid_t child)
 
 const struct stats_starter stats_starter_here = { start_here, wait_here, NULL };
 
-static int open_pipe(struct stats_output *o, const struct stats_output_place *place, struct error *err)
+static int open_pipe(struct stats_output *o, const struct stats_output_path *place, struct error *err)
 {
 	int fd;
 
@@ -168,7 +168,7 @@ static int open_pipe(struct stats_output *o, const struct stats_output_place *pl
 	return 0;
 }
 
-int stats_output_open(struct stats_output *ret, const struct stats_output_place *place, struct error *err)
+int stats_output_open(struct stats_output *ret, const struct stats_output_path *place, struct error *err)
 {
 	memset(ret, 0, sizeof(*ret));
 	if (stats_output_is_console(place->target)) {
@@ -193,7 +193,7 @@ int stats_output_close(struct stats_output *o, int is_whole, struct error *err)
 		if (r >= 0 && is_whole)
 			r = keep_file(o, err);
 		unlinkat(o->place.folder, o->place.part, 0);
-		output_place_release(&o->place);
+		output_path_release(&o->place);
 	}
 	status = o->child ? o->starter->wait(o->starter->context, o->child) : 0;
 	if (r >= 0 && status > 0)

@@ -7,7 +7,7 @@
 #include <sys/types.h>
 
 #include "base/error.h"
-#include "base/system/output_place.h"
+#include "base/system/output_path.h"
 #include "stats/format.h"
 
 /* Starts the commands that outputs name, in a process that may do so; without one they are started here. */
@@ -24,7 +24,7 @@ extern const struct stats_starter stats_starter_here;
 struct stats_output {
 	const struct stats_starter *starter;
 	FILE *stream;
-	struct output_place place; /* of a file that is moved there when it is complete */
+	struct output_path place; /* of a file that is moved there when it is complete */
 	int has_place;
 	char path[PATH_MAX]; /* of a file; empty otherwise */
 	int overwrite;
@@ -32,7 +32,7 @@ struct stats_output {
 	int is_console;
 };
 
-struct stats_output_place {
+struct stats_output_path {
 	const char *target;
 	const char *input;  /* the report file, for "." */
 	const char *report; /* its name with arguments */
@@ -43,7 +43,7 @@ struct stats_output_place {
 };
 
 int stats_output_is_console(const char *target);
-int stats_output_open(struct stats_output *ret, const struct stats_output_place *place, struct error *err);
+int stats_output_open(struct stats_output *ret, const struct stats_output_path *place, struct error *err);
 /* Waits for a command; its failure is an error. A file that was not written whole is not kept, and replaces nothing. */
 int stats_output_close(struct stats_output *output, int is_whole, struct error *err);
 

@@ -59,8 +59,8 @@ static int parse_column(struct report_file *file, const char *value, struct erro
 		i++;
 	if (!split || i == COUNT_OF(displays) || (split[kind_len] && !when))
 		return error_set(err, EINVAL,
-				 "column wants 'Title = kind' with kind text, id, number, percent, "
-				 "decimal, time, average, size or rate");
+				 "column takes 'Title = kind' with kind text, id, number, percent, decimal, time, average, size or "
+				 "rate");
 	return add_report_column(file, (struct table_column){ strndup(value, len), displays[i].display }, when ? strdup(when) : NULL,
 				 when != NULL, err);
 }
@@ -79,7 +79,7 @@ static int add_option(struct report_file *file, const char *value, struct error 
 		option->initial = strndup(value + name_len + 1, len - name_len - 1);
 	if (!option->name || !option->help || (name_len < len && !option->initial))
 		return error_set(err, ENOMEM, "Not enough memory");
-	return name_len ? 0 : error_set(err, EINVAL, "option wants 'name help' or 'name=value help'");
+	return name_len ? 0 : error_set(err, EINVAL, "option takes 'name help' or 'name=value help'");
 }
 
 static int add_alias(struct report_file *file, const char *value, struct error *err)
@@ -133,7 +133,7 @@ static int parse_header(struct report_file *file, const char *key, const char *v
 		return add_alias(file, value, err);
 	if (strcmp(key, "default") == 0) {
 		file->default_place = atoi(value);
-		return file->default_place > 0 ? 0 : error_set(err, EINVAL, "default wants a number above 0");
+		return file->default_place > 0 ? 0 : error_set(err, EINVAL, "default takes a number above 0");
 	}
 	return error_set(err, EINVAL, "'%s' is not a key of a report's header", key);
 }
@@ -414,13 +414,13 @@ static int check_options(const struct report_file *file, const char *asked, stru
 		}
 		snprintf(word, sizeof(word), "%.*s", (int)(len < sizeof(word) ? len : sizeof(word) - 1), asked);
 		if (option && option->initial)
-			return error_set(err, EINVAL, "Option %s of %s wants a value: %s=%s", word, file->name, word, option->initial);
+			return error_set(err, EINVAL, "Option %s of %s requires a value: %s=%s", word, file->name, word, option->initial);
 		if (option)
-			return error_set(err, EINVAL, "Option %s of %s takes no value", word, file->name);
+			return error_set(err, EINVAL, "Option %s of %s does not take a value", word, file->name);
 		nearest_begin(&nearest, word);
 		for (size_t i = 0; i < file->option_count; i++)
 			nearest_offer(&nearest, file->options[i].name, strlen(file->options[i].name));
-		return error_set(err, EINVAL, "Report %s has no option '%s'.%s", file->name, word,
+		return error_set(err, EINVAL, "Report %s does not have an option '%s'.%s", file->name, word,
 				 nearest_hint(&nearest, "", hint, sizeof(hint)));
 	}
 	return 0;
@@ -457,6 +457,6 @@ const struct report_file *report_files_find(const struct report_files *files, co
 	if (files->count == 0)
 		error_set(err, ENOENT, "No reports were found: share/sql is missing beside the program");
 	else
-		error_set(err, EINVAL, "There is no report '%s'.%s", asked, nearest_hint(&nearest, "", hint, sizeof(hint)));
+		error_set(err, EINVAL, "Unknown report '%s'.%s", asked, nearest_hint(&nearest, "", hint, sizeof(hint)));
 	return NULL;
 }

@@ -10,7 +10,7 @@
 #include "stats/output.h"
 #include "stats/stats.h"
 
-/* A comma list given in pieces, flattened. */
+/* A comma list given in reports, flattened. */
 struct list {
 	char **items;
 	size_t count;
@@ -74,7 +74,7 @@ static const char *list_at(const struct list *list, size_t i, const char *otherw
 	return list->items[i < list->count ? i : list->count - 1];
 }
 
-struct piece {
+struct shown_report {
 	const struct report_file *file;
 	const char *asked; /* name and options as given */
 	int of_set;        /* not asked for by its own name: skipped without a word */
@@ -84,20 +84,20 @@ struct piece {
 };
 
 /* Parameters cannot have the dashes of options: _ stands for either. */
-static const char *parameter_value(const struct piece *piece, const char *name, size_t *ret_len)
+static const char *parameter_value(const struct shown_report *shown_report, const char *name, size_t *ret_len)
 {
-	const char *value = report_option_value(piece->file, piece->asked, name, ret_len);
+	const char *value = report_option_value(shown_report->file, shown_report->asked, name, ret_len);
 	char dashed[64];
 
 	if (value || strlen(name) >= sizeof(dashed))
 		return value;
 	for (size_t i = 0; i <= strlen(name); i++)
 		dashed[i] = name[i] == '_' ? '-' : name[i];
-	return report_option_value(piece->file, piece->asked, dashed, ret_len);
+	return report_option_value(shown_report->file, shown_report->asked, dashed, ret_len);
 }
 
 /* Options of the report are parameters of its statements. */
-static int bind_options(const struct piece *piece, sqlite3_stmt *statement)
+static int bind_options(const struct shown_report *shown_report, sqlite3_stmt *statement)
 {
 	const char *name, *value;
 	char text[64], *whole, *end;
@@ -106,7 +106,7 @@ static int bind_options(const struct piece *piece, sqlite3_stmt *statement)
 
 	for (int i = 1; r == SQLITE_OK && i <= sqlite3_bind_parameter_count(statement); i++) {
 		name = sqlite3_bind_parameter_name(statement, i);
-		value = name ? parameter_value(piece, name + 1, &len) : NULL;
+		value = name ? parameter_value(shown_report, name + 1, &len) : NULL;
 		if (!value)
 			continue;
 		snprintf(text, sizeof(text), "%.*s", (int)(len < sizeof(text) ? len : sizeof(text) - 1), value);
@@ -123,9 +123,9 @@ static int bind_options(const struct piece *piece, sqlite3_stmt *statement)
 }
 
 /* Where SQLite says at what place of the statement, the line of the file is told. */
-static int sql_error(struct run *run, const struct piece *piece, const char *sql, struct error *err)
+static int sql_error(struct run *run, const struct shown_report *shown_report, const char *sql, struct error *err)
 {
-	const struct report_file *file = piece->file;
+	const struct report_file *file = shown_report->file;
 	unsigned line = sql == file->note ? file->note_line : file->sql_line;
 	int offset = sqlite3_error_offset(query_db(run->query));
 
@@ -136,20 +136,21 @@ static int sql_error(struct run *run, const struct piece *piece, const char *sql
 	return error_set(err, EINVAL, "%s line %u: %s", file->path, line, sqlite3_errmsg(query_db(run->query)));
 }
 
-static int prepare_report_query(struct run *run, const struct piece *piece, const char *sql, sqlite3_stmt **ret, struct error *err)
+static int prepare_report_query(struct run *run, const struct shown_report *shown_report, const char *sql, sqlite3_stmt **ret,
+				struct error *err)
 {
 	if (query_prepare(run->query, sql, ret, NULL) != SQLITE_OK)
-		return sql_error(run, piece, sql, err);
-	if (bind_options(piece, *ret) != SQLITE_OK) {
+		return sql_error(run, shown_report, sql, err);
+	if (bind_options(shown_report, *ret) != SQLITE_OK) {
 		sqlite3_finalize(*ret);
 		return error_set(err, ENOMEM, "Not enough memory");
 	}
 	return 0;
 }
 
-static FILE *remark_stream(struct run *run, const struct piece *piece)
+static FILE *remark_stream(struct run *run, const struct shown_report *shown_report)
 {
-	return stats_output_is_console(piece->target) && format_is_for_people(piece->format.kind) ? run->out : run->remarks;
+	return stats_output_is_console(shown_report->target) && format_is_for_people(shown_report->format.kind) ? run->out : run->remarks;
 }
 
 static int is_filtered(const struct run *run)
@@ -159,34 +160,34 @@ static int is_filtered(const struct run *run)
 	return scope->time || scope->nvtx || scope->steps;
 }
 
-static void say_skipped(struct run *run, const struct piece *piece)
+static void say_skipped(struct run *run, const struct shown_report *shown_report)
 {
 	if (!run->options->quiet)
-		fprintf(remark_stream(run, piece), "SKIPPED: %s does not contain %s%s.\n\n", path_name(run->path),
-			piece->file->skipped ? piece->file->skipped : "the data this report shows",
+		fprintf(remark_stream(run, shown_report), "SKIPPED: %s does not contain %s%s.\n\n", path_name(run->path),
+			shown_report->file->skipped ? shown_report->file->skipped : "the data this report shows",
 			is_filtered(run) ? " that the filter lets through" : "");
 }
 
-static void say_processing(struct run *run, const struct piece *piece, const struct stats_output *output)
+static void say_processing(struct run *run, const struct shown_report *shown_report, const struct stats_output *output)
 {
 	if (run->options->quiet)
 		return;
-	fprintf(remark_stream(run, piece), "Processing [%s] with [%s]", run->path, piece->file->path);
+	fprintf(remark_stream(run, shown_report), "Processing [%s] with [%s]", run->path, shown_report->file->path);
 	if (output->path[0])
-		fprintf(remark_stream(run, piece), " to [%s]", output->path);
+		fprintf(remark_stream(run, shown_report), " to [%s]", output->path);
 	else if (!output->is_console)
-		fprintf(remark_stream(run, piece), " to [%s]", piece->target + 1);
-	fputs("...\n\n", remark_stream(run, piece));
+		fprintf(remark_stream(run, shown_report), " to [%s]", shown_report->target + 1);
+	fputs("...\n\n", remark_stream(run, shown_report));
 }
 
 /* Columns that the options leave out have no title. */
-static struct table_column *shown_columns(const struct piece *piece)
+static struct table_column *shown_columns(const struct shown_report *shown_report)
 {
-	struct table_column *columns = calloc(piece->file->column_count + 1, sizeof(*columns));
+	struct table_column *columns = calloc(shown_report->file->column_count + 1, sizeof(*columns));
 
-	for (size_t i = 0; columns && i < piece->file->column_count; i++) {
-		columns[i] = piece->file->columns[i];
-		if (!report_column_shown(piece->file, piece->asked, i))
+	for (size_t i = 0; columns && i < shown_report->file->column_count; i++) {
+		columns[i] = shown_report->file->columns[i];
+		if (!report_column_shown(shown_report->file, shown_report->asked, i))
 			columns[i].title = NULL;
 	}
 	return columns;
@@ -199,10 +200,10 @@ static void replace_all(char *text, const char *these, char with)
 }
 
 /* As part of a file's name: report_option_other=5_nvtx=step-3. */
-static void name_with_options(const struct run *run, const struct piece *piece, char *ret, size_t size)
+static void name_with_options(const struct run *run, const struct shown_report *shown_report, char *ret, size_t size)
 {
 	const struct scope_request *scope = &run->options->scope;
-	int len = snprintf(ret, size, "%s%s", piece->file->name, piece->asked + strcspn(piece->asked, ":"));
+	int len = snprintf(ret, size, "%s%s", shown_report->file->name, shown_report->asked + strcspn(shown_report->asked, ":"));
 	char filters[256];
 
 	replace_all(ret, ":/", '_');
@@ -214,29 +215,30 @@ static void name_with_options(const struct run *run, const struct piece *piece, 
 		snprintf(ret + len, size - (size_t)len, "%s", filters);
 }
 
-static int write_stats_table(struct run *run, const struct piece *piece, sqlite3_stmt *statement, struct error *err)
+static int write_stats_table(struct run *run, const struct shown_report *shown_report, sqlite3_stmt *statement, struct error *err)
 {
 	char name[512];
-	struct stats_output_place place = { piece->target,        run->path, name, piece->format.kind, run->options->overwrite, run->out,
-					    run->options->starter };
-	struct format_target target = { NULL, run->unit, piece->file->title };
-	struct table_column *columns = shown_columns(piece);
+	struct stats_output_path place = {
+		shown_report->target, run->path, name, shown_report->format.kind, run->options->overwrite, run->out, run->options->starter
+	};
+	struct format_target target = { NULL, run->unit, shown_report->file->title };
+	struct table_column *columns = shown_columns(shown_report);
 	struct stats_output output;
 	struct error ignored;
 	int heading, closed, r;
 
-	name_with_options(run, piece, name, sizeof(name));
+	name_with_options(run, shown_report, name, sizeof(name));
 	r = columns ? stats_output_open(&output, &place, err) : error_set(err, ENOMEM, "Not enough memory");
 	if (r < 0) {
 		free(columns);
 		return r;
 	}
 	target.out = output.stream;
-	heading = output.is_console && format_is_for_people(piece->format.kind);
-	say_processing(run, piece, &output);
+	heading = output.is_console && format_is_for_people(shown_report->format.kind);
+	say_processing(run, shown_report, &output);
 	if (heading)
-		fprintf(run->out, " ** %s (%s):\n\n", piece->file->title, piece->file->name);
-	r = stats_write_rows(statement, SQLITE_ROW, &piece->format, &target, columns, piece->file->column_count, NULL, err);
+		fprintf(run->out, " ** %s (%s):\n\n", shown_report->file->title, shown_report->file->name);
+	r = stats_write_rows(statement, SQLITE_ROW, &shown_report->format, &target, columns, shown_report->file->column_count, NULL, err);
 	free(columns);
 	if (heading)
 		fputs("\n", run->out);
@@ -248,17 +250,17 @@ static int write_stats_table(struct run *run, const struct piece *piece, sqlite3
 }
 
 /* Lines of text the report has to tell beside its table. */
-static int write_notes(struct run *run, const struct piece *piece, struct error *err)
+static int write_notes(struct run *run, const struct shown_report *shown_report, struct error *err)
 {
-	const struct report_file *file = piece->file;
-	FILE *out = remark_stream(run, piece);
+	const struct report_file *file = shown_report->file;
+	FILE *out = remark_stream(run, shown_report);
 	sqlite3_stmt *statement;
 	const char *text;
 	int r = 0, step, any = 0;
 
 	if (!file->note || run->options->quiet)
 		return 0;
-	TRY(prepare_report_query(run, piece, file->note, &statement, err));
+	TRY(prepare_report_query(run, shown_report, file->note, &statement, err));
 	while ((step = sqlite3_step(statement)) == SQLITE_ROW) {
 		text = (const char *)sqlite3_column_text(statement, 0);
 		if (text)
@@ -267,86 +269,86 @@ static int write_notes(struct run *run, const struct piece *piece, struct error 
 	if (any && out == run->out)
 		fputs("\n", out);
 	if (step != SQLITE_DONE)
-		r = sql_error(run, piece, file->note, err);
+		r = sql_error(run, shown_report, file->note, err);
 	sqlite3_finalize(statement);
 	return r;
 }
 
 /* The first row is looked at before anything is written: a report without rows is skipped. */
-static int run_piece(struct run *run, struct piece *piece, struct error *err)
+static int run_shown_report(struct run *run, struct shown_report *shown_report, struct error *err)
 {
 	sqlite3_stmt *statement;
 	int r = 0, step;
 
-	if (!report_file_has_data(piece->file, run->query)) {
-		if (!piece->of_set)
-			say_skipped(run, piece);
+	if (!report_file_has_data(shown_report->file, run->query)) {
+		if (!shown_report->of_set)
+			say_skipped(run, shown_report);
 		return 0;
 	}
-	TRY(prepare_report_query(run, piece, piece->file->sql, &statement, err));
-	if ((size_t)sqlite3_column_count(statement) != piece->file->column_count) {
-		r = error_set(err, EINVAL, "%s line %u: the statement gives %d columns, %zu are declared", piece->file->path,
-			      piece->file->sql_line, sqlite3_column_count(statement), piece->file->column_count);
+	TRY(prepare_report_query(run, shown_report, shown_report->file->sql, &statement, err));
+	if ((size_t)sqlite3_column_count(statement) != shown_report->file->column_count) {
+		r = error_set(err, EINVAL, "%s line %u: the statement gives %d columns, %zu are declared", shown_report->file->path,
+			      shown_report->file->sql_line, sqlite3_column_count(statement), shown_report->file->column_count);
 		sqlite3_finalize(statement);
 		return r;
 	}
 	step = sqlite3_step(statement);
 	if (step == SQLITE_ROW) {
-		piece->shown = 1;
-		r = write_stats_table(run, piece, statement, err);
+		shown_report->shown = 1;
+		r = write_stats_table(run, shown_report, statement, err);
 	} else if (step != SQLITE_DONE) {
-		r = sql_error(run, piece, piece->file->sql, err);
-	} else if (!piece->of_set) {
-		say_skipped(run, piece);
+		r = sql_error(run, shown_report, shown_report->file->sql, err);
+	} else if (!shown_report->of_set) {
+		say_skipped(run, shown_report);
 	}
 	sqlite3_finalize(statement);
 	TRY(r);
-	return write_notes(run, piece, err);
+	return write_notes(run, shown_report, err);
 }
 
-static int make_piece(struct run *run, size_t i, struct piece *ret, struct error *err)
+static int make_shown_report(struct run *run, size_t i, struct shown_report *ret, struct error *err)
 {
 	const struct asked_report *asked = &run->asked[i < run->asked_count ? i : run->asked_count - 1];
 	const char *format;
 
-	*ret = (struct piece){ .file = asked->file, .asked = asked->text, .of_set = asked->of_set };
+	*ret = (struct shown_report){ .file = asked->file, .asked = asked->text, .of_set = asked->of_set };
 	ret->target = list_at(&run->outputs, i, "-");
 	format = list_at(&run->formats, i, stats_output_is_console(ret->target) ? "column" : "csv");
 	return format_parse(&ret->format, format, err);
 }
 
 /* The default set shows what has data; where nothing has, it says so. */
-static void say_all_skipped(struct run *run, const struct piece *pieces, size_t count)
+static void say_all_skipped(struct run *run, const struct shown_report *reports, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
-		if (pieces[i].shown)
+		if (reports[i].shown)
 			return;
 	for (size_t i = 0; i < count; i++)
-		if (pieces[i].of_set)
-			say_skipped(run, &pieces[i]);
+		if (reports[i].of_set)
+			say_skipped(run, &reports[i]);
 }
 
 /* Every format and output is checked before the first table is written. */
 static int run_asked_reports(struct run *run, struct error *err)
 {
 	size_t count = run->asked_count;
-	struct piece *pieces;
+	struct shown_report *reports;
 	int r = 0;
 
 	if (run->outputs.count > count)
 		count = run->outputs.count;
 	if (run->formats.count > count)
 		count = run->formats.count;
-	pieces = calloc(count + 1, sizeof(*pieces));
-	if (!pieces)
+	reports = calloc(count + 1, sizeof(*reports));
+	if (!reports)
 		return error_set(err, ENOMEM, "Not enough memory");
 	for (size_t i = 0; r >= 0 && i < count; i++)
-		r = make_piece(run, i, &pieces[i], err);
+		r = make_shown_report(run, i, &reports[i], err);
 	for (size_t i = 0; r >= 0 && i < count; i++)
-		r = run_piece(run, &pieces[i], err);
+		r = run_shown_report(run, &reports[i], err);
 	if (r >= 0)
-		say_all_skipped(run, pieces, count);
-	free(pieces);
+		say_all_skipped(run, reports, count);
+	free(reports);
 	return r;
 }
 
@@ -399,7 +401,7 @@ static int check_damage(struct run *run, struct error *err)
 {
 	if (!query_damaged(run->query))
 		return 0;
-	return error_set(err, EBADMSG, "%s is damaged: what could not be read is missing above", run->path);
+	return error_set(err, EBADMSG, "%s is damaged: parts that cannot be read are missing above", run->path);
 }
 
 /* What the reader had to leave out concerns every table. */
@@ -414,7 +416,8 @@ static void say_notes(struct run *run)
 	for (size_t i = 0; i < report_note_count(report); i++)
 		fprintf(run->remarks, "NOTE: %s: %s\n", path_name(run->path), report_note(report, i));
 	if (report_is_partial(report))
-		fprintf(run->remarks, "NOTE: %s: the recording was not finished; this is what had been written.\n", path_name(run->path));
+		fprintf(run->remarks, "NOTE: %s: the recording was not finished; the tables have everything recorded until then.\n",
+			path_name(run->path));
 }
 
 static int open_stats_inputs(struct run *run, struct error *err)

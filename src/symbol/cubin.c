@@ -295,7 +295,7 @@ static int open_image(struct cubin *c, struct error *err)
 	elf_version(EV_CURRENT);
 	c->elf = elf_memory((char *)c->image, c->size);
 	if (!c->elf || elf_kind(c->elf) != ELF_K_ELF || !gelf_getehdr(c->elf, &header) || header.e_machine != MACHINE_CUDA)
-		return error_set(err, EBADMSG, "This is no code for a GPU");
+		return error_set(err, EBADMSG, "This is not code for a GPU");
 	/* Turing and later, and Volta: 16 bytes. */
 	c->step = 16;
 	r = read_sections(c);

@@ -65,7 +65,7 @@ struct rewriting {
 };
 
 /* The part is this text from now on, which is freed in the end. */
-static void become(struct rewriting *w, struct demangle_component *part, char *text)
+static void replace_part(struct rewriting *w, struct demangle_component *part, char *text)
 {
 	if (!text || w->count == MOST_TEXTS || !cplus_demangle_fill_name(part, text, (int)strlen(text))) {
 		free(text);
@@ -91,7 +91,7 @@ static void name_parameter(struct rewriting *w, struct demangle_component *part)
 
 	if (asprintf(&text, "T%ld", part->u.s_number.number + 1) < 0)
 		text = NULL;
-	become(w, part, text);
+	replace_part(w, part, text);
 }
 
 static void name_literal(struct rewriting *w, struct demangle_component *part)
@@ -106,7 +106,7 @@ static void name_literal(struct rewriting *w, struct demangle_component *part)
 	if (!name || asprintf(&text, "(%s)%s%.*s", name, negative ? "-" : "", value->u.s_name.len, value->u.s_name.s) < 0)
 		text = NULL;
 	free(name);
-	become(w, part, text);
+	replace_part(w, part, text);
 }
 
 /* "float const" is "const float"; pointers have it behind them in any case. */
@@ -124,7 +124,7 @@ static void name_qualified(struct rewriting *w, struct demangle_component *part)
 	case DEMANGLE_COMPONENT_FUNCTION_TYPE:
 	case DEMANGLE_COMPONENT_ARRAY_TYPE:
 	case DEMANGLE_COMPONENT_PTRMEM_TYPE: return;
-	default: become(w, part, join_demangled_name(word, " ", print(of)));
+	default: replace_part(w, part, join_demangled_name(word, " ", print(of)));
 	}
 }
 

@@ -96,7 +96,7 @@ static int index_records(struct line_cache *c, size_t from)
 }
 
 /* Ours alone, or it is not looked at. */
-static bool trusted(int fd)
+static bool is_file_trusted(int fd)
 {
 	struct stat st;
 
@@ -123,7 +123,7 @@ static int load_line_cache(struct line_cache *c)
 	int fd = open(c->path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC), r = 0;
 	size_t size;
 
-	if (fd >= 0 && trusted(fd))
+	if (fd >= 0 && is_file_trusted(fd))
 		r = read_line_cache(c, fd);
 	if (fd >= 0)
 		close(fd);
@@ -185,7 +185,7 @@ static void save(struct line_cache *c)
 	fd = open(c->path, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return;
-	if (flock(fd, LOCK_EX) == 0 && trusted(fd)) {
+	if (flock(fd, LOCK_EX) == 0 && is_file_trusted(fd)) {
 		struct stat st;
 		size_t from = fstat(fd, &st) == 0 && st.st_size > 0 && !c->saved ? MAGIC_SIZE : c->saved;
 
@@ -236,14 +236,14 @@ int line_cache_get(const struct line_cache *c, uint64_t address, struct source_l
 	return 0;
 }
 
-static uint32_t kept(const char *text)
+static uint32_t keep_cached_text(const char *text)
 {
 	return (uint32_t)strnlen(text, TEXT_LIMIT - 1) + 1;
 }
 
 static void add_cached_text(struct buf *b, const char *text)
 {
-	uint32_t len = kept(text);
+	uint32_t len = keep_cached_text(text);
 
 	buf_append(b, text, len - 1);
 	buf_append(b, "", 1);
@@ -256,12 +256,13 @@ int line_cache_put(struct line_cache *c, uint64_t address, const struct source_l
 
 	head.size = (uint32_t)(sizeof(head) + head.count * sizeof(struct record_line));
 	for (uint32_t i = 0; i < lines->count; i++)
-		head.size += kept(lines->at[i].function) + kept(lines->at[i].file);
+		head.size += keep_cached_text(lines->at[i].function) + keep_cached_text(lines->at[i].file);
 	if (buf_reserve(&c->bytes, head.size) < 0)
 		return -ENOMEM;
 	buf_append(&c->bytes, &head, sizeof(head));
 	for (uint32_t i = 0; i < lines->count; i++) {
-		struct record_line line = { lines->at[i].line, kept(lines->at[i].function), kept(lines->at[i].file) };
+		struct record_line line = { lines->at[i].line, keep_cached_text(lines->at[i].function),
+					    keep_cached_text(lines->at[i].file) };
 
 		buf_append(&c->bytes, &line, sizeof(line));
 	}

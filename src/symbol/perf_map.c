@@ -143,7 +143,7 @@ int symbol_search_perf_map(struct symbol_search *s, const char *path, uid_t owne
 	if (fd < 0)
 		return error_set_errno(err, errno, "%s", path);
 	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
-		r = error_set(err, EPERM, "%s is no plain file and was not read", path);
+		r = error_set(err, EPERM, "%s is not a plain file and was not read", path);
 	else if (st.st_uid != 0 && st.st_uid != owner && st.st_uid != geteuid())
 		r = error_set(err, EPERM, "%s belongs to another user and was not read", path);
 	else
@@ -152,6 +152,6 @@ int symbol_search_perf_map(struct symbol_search *s, const char *path, uid_t owne
 	if (r == 1)
 		error_set(err, EFBIG, "%s was read up to %u MB only", path, MAP_LIMIT >> 20);
 	else if (r < 0 && r != -EPERM)
-		error_set(err, -r, "%s makes no sense, or there is no memory for it: some of its names are missing", path);
+		error_set(err, -r, "%s is not valid, or there is no memory for it: some of its names are missing", path);
 	return r;
 }

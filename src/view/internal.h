@@ -4,15 +4,15 @@
 
 #include "view/request/answer.h"
 #include "view/server/guard.h"
-#include "view/recording/recording.h"
+#include "view/report/view_report.h"
 #include "view/view.h"
 
 struct view {
 	struct view_options options;
-	struct recording **recordings;
-	size_t recording_count;
+	struct view_report **reports;
+	size_t report_count;
 	struct server *server;
-	pthread_mutex_t lock;     /* of the recordings and how many use them */
+	pthread_mutex_t lock;     /* of the reports and how many use them */
 	pthread_mutex_t renewing; /* one at a time */
 	struct view_texts *texts; /* kernels.h; NULL until asked for */
 };
@@ -31,13 +31,13 @@ struct guard *server_guard(struct server *s);
 /* listen.c: a socket bound to the address and port; *port is what it got. */
 int listen_on(const char *address, int *port, struct error *err);
 
-/* recordings.c: a recording stays as it is while it is taken. */
-struct recording *view_take(struct view *v, size_t number);
-void view_give(struct view *v, struct recording *r);
+/* reports.c: a recording stays as it is while it is taken. */
+struct view_report *view_take(struct view *v, size_t number);
+void view_give(struct view *v, struct view_report *r);
 /* live.c: opens it again where it is still being made and has grown. */
 void view_renew(struct view *v, size_t number);
 
 /* The recording of the parameter "report"; taken until the request is answered. */
-int view_recording(struct view *v, struct params *p, struct recording **ret, struct error *err);
+int view_asked_report(struct view *v, struct params *p, struct view_report **ret, struct error *err);
 
 #endif

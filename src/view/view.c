@@ -21,12 +21,12 @@ static int open_reports(struct view *v, struct error *err)
 {
 	int r = 0;
 
-	v->recordings = calloc(v->options.source_count + 1, sizeof(*v->recordings));
-	if (!v->recordings)
+	v->reports = calloc(v->options.source_count + 1, sizeof(*v->reports));
+	if (!v->reports)
 		return error_set(err, ENOMEM, "Not enough memory");
 	for (size_t i = 0; i < v->options.source_count && r == 0; i++) {
-		r = recording_open(&v->recordings[i], v->options.sources[i].path, v->options.sources[i].name, err);
-		v->recording_count += r == 0;
+		r = view_report_open(&v->reports[i], v->options.sources[i].path, v->options.sources[i].name, err);
+		v->report_count += r == 0;
 	}
 	return r;
 }
@@ -34,10 +34,10 @@ static int open_reports(struct view *v, struct error *err)
 /* A recording without what they make can be shown all the same. */
 static void start_makers(struct view *v)
 {
-	for (size_t i = 0; i < v->recording_count; i++)
-		maker_start(v->recordings[i]);
-	for (size_t i = 0; i < v->recording_count; i++)
-		maker_wait(v->recordings[i], i ? 0 : MADE_AT_ONCE);
+	for (size_t i = 0; i < v->report_count; i++)
+		maker_start(v->reports[i]);
+	for (size_t i = 0; i < v->report_count; i++)
+		maker_wait(v->reports[i], i ? 0 : MADE_AT_ONCE);
 }
 
 /* A trace that is none is told of before anything is served. */
@@ -46,10 +46,10 @@ static int check_operators(struct view *v, struct error *err)
 	const struct view_texts *texts;
 	struct kernel_results *results;
 
-	if (!v->options.operators || !v->recording_count)
+	if (!v->options.operators || !v->report_count)
 		return 0;
 	TRY(view_texts(v, &texts, err));
-	return recording_kernels(v->recordings[0], &texts->sections, v->options.operators, &results, err);
+	return view_report_kernels(v->reports[0], &texts->sections, v->options.operators, &results, err);
 }
 
 int view_open_reports(struct view **ret, const struct view_options *options, struct error *err)
@@ -103,17 +103,17 @@ int view_open(struct view **ret, const struct view_options *options, struct erro
 
 int view_make(struct view *v, struct buf *ret_report, struct buf *ret_tracks)
 {
-	struct recording *r = v->recordings[0];
+	struct view_report *r = v->reports[0];
 	_Atomic bool stop = false;
 	const void *bytes;
 	size_t size;
-	int rc = recording_make(r, MADE_LIMITS, &stop);
+	int rc = view_report_make(r, MADE_LIMITS, &stop);
 
-	if (rc < 0 || !r->made)
+	if (rc < 0 || !r->derived)
 		return rc == -ENOMEM ? rc : 0;
-	bytes = report_bytes(r->made, &size);
+	bytes = report_bytes(r->derived, &size);
 	TRY(buf_append(ret_report, bytes, size));
-	return buf_append(ret_tracks, r->made_tracks, r->made_track_count * sizeof(*r->made_tracks));
+	return buf_append(ret_tracks, r->derived_tracks, r->derived_track_count * sizeof(*r->derived_tracks));
 }
 
 int view_answer(struct view *v, const char *uri, struct buf *ret, struct error *err)
@@ -149,16 +149,16 @@ int view_run(struct view *v, struct error *err)
 void view_close(struct view *v)
 {
 	/* Also where it is not closed: files that are being made have to go. */
-	for (size_t i = 0; i < v->recording_count; i++)
-		maker_stop(v->recordings[i]);
+	for (size_t i = 0; i < v->report_count; i++)
+		maker_stop(v->reports[i]);
 	if (v->server && !server_close(v->server))
 		return; /* a thread still reads all of it; the program ends */
-	for (size_t i = 0; i < v->recording_count; i++)
-		recording_close(v->recordings[i]);
+	for (size_t i = 0; i < v->report_count; i++)
+		view_report_close(v->reports[i]);
 	view_texts_release(v);
 	pthread_mutex_destroy(&v->lock);
 	pthread_mutex_destroy(&v->renewing);
-	free(v->recordings);
+	free(v->reports);
 	free(v);
 }
 

@@ -99,7 +99,7 @@ bool double_delivers(void);
 /* double_driver.c */
 const struct call_name *double_call_named(const char *name);
 const struct call_name *double_call(int domain, uint32_t id);
-void double_devices_tell(void);
+void double_devices_report(void);
 /* Times of before mean nothing any more. */
 void double_streams_forget(void);
 

@@ -153,7 +153,7 @@ struct resource_data {
 	void *descriptor;
 };
 
-static void tell_resource(uint32_t id, uint64_t context, uint64_t stream, void *descriptor)
+static void report_resource(uint32_t id, uint64_t context, uint64_t stream, void *descriptor)
 {
 	struct resource_data data = { thing(THING_CONTEXT, context), stream ? thing(THING_STREAM, stream) : NULL, descriptor };
 
@@ -179,7 +179,7 @@ static void *handle(enum thing_kind kind, int64_t id)
 	return id ? thing(kind, (uint64_t)id) : NULL;
 }
 
-static void tell_graph(uint32_t id, const int64_t *v, int64_t graph, int64_t original, bool node)
+static void report_graph(uint32_t id, const int64_t *v, int64_t graph, int64_t original, bool node)
 {
 	struct graph_data data = { .graph = handle(THING_GRAPH, graph), .node_type = (int)v[KEY_TYPE] };
 
@@ -191,7 +191,7 @@ static void tell_graph(uint32_t id, const int64_t *v, int64_t graph, int64_t ori
 	}
 	if (v[KEY_EXEC])
 		data.exec = handle(THING_EXEC, v[KEY_EXEC]);
-	tell_resource(id, (uint64_t)v[KEY_CONTEXT], 0, &data);
+	report_resource(id, (uint64_t)v[KEY_CONTEXT], 0, &data);
 }
 
 struct call_data {
@@ -461,9 +461,9 @@ static void made(struct script_line *line, enum thing_kind kind, uint32_t callba
 	t->context = (uint32_t)v[KEY_CONTEXT];
 	v[KEY_CORRELATION] = cupti_double.correlation;
 	if (kind == THING_CONTEXT)
-		tell_resource(callback, t->id, 0, NULL);
+		report_resource(callback, t->id, 0, NULL);
 	else
-		tell_resource(callback, t->context, t->id, NULL);
+		report_resource(callback, t->context, t->id, NULL);
 	if (cupti_double.client.kinds[record])
 		double_append(record, v, 0);
 }
@@ -473,12 +473,12 @@ static void module(const int64_t *v, uint32_t callback)
 	static const char cubin[16] = "a cubin";
 	struct module_data data = { (uint32_t)v[KEY_ID], (size_t)v[KEY_SIZE], cubin };
 
-	tell_resource(callback, (uint64_t)v[KEY_CONTEXT], 0, &data);
+	report_resource(callback, (uint64_t)v[KEY_CONTEXT], 0, &data);
 	if (callback == 6 && cupti_double.client.kinds[RECORD_KIND_MODULE])
 		double_append(RECORD_KIND_MODULE, v, 0);
 }
 
-void double_devices_tell(void)
+void double_devices_report(void)
 {
 	for (unsigned i = 0; i < device_count && cupti_double.client.kinds[RECORD_KIND_DEVICE]; i++)
 		double_append(RECORD_KIND_DEVICE, devices[i].values, 0);
@@ -495,8 +495,8 @@ static void add_device(const struct script_line *line)
 static void initialised(void)
 {
 	cupti_double.cuda_ready = true;
-	tell_resource(5, 0, 0, NULL);
-	double_devices_tell();
+	report_resource(5, 0, 0, NULL);
+	double_devices_report();
 	/* So that no call is long for the sake of measuring. */
 	double_units(1);
 }
@@ -511,18 +511,18 @@ void cupti_double_play_line(struct script_line *line)
 	case ACTION_DEVICE:
 		add_device(line);
 		if (cupti_double.cuda_ready)
-			double_devices_tell();
+			double_devices_report();
 		break;
 	case ACTION_CONTEXT: made(line, THING_CONTEXT, 1, RECORD_KIND_CONTEXT); break;
-	case ACTION_CONTEXT_END: tell_resource(2, (uint64_t)v[KEY_ID], 0, NULL); break;
+	case ACTION_CONTEXT_END: report_resource(2, (uint64_t)v[KEY_ID], 0, NULL); break;
 	case ACTION_STREAM: made(line, THING_STREAM, 3, RECORD_KIND_STREAM); break;
-	case ACTION_STREAM_END: tell_resource(4, (uint64_t)v[KEY_CONTEXT], (uint64_t)v[KEY_ID], NULL); break;
+	case ACTION_STREAM_END: report_resource(4, (uint64_t)v[KEY_CONTEXT], (uint64_t)v[KEY_ID], NULL); break;
 	case ACTION_MODULE: module(v, 6); break;
 	case ACTION_MODULE_END: module(v, 7); break;
-	case ACTION_GRAPH: tell_graph(v[KEY_ORIGINAL] ? 11 : 9, v, v[KEY_ID], v[KEY_ORIGINAL], false); break;
-	case ACTION_GRAPH_END: tell_graph(10, v, v[KEY_ID], 0, false); break;
-	case ACTION_NODE: tell_graph(v[KEY_ORIGINAL] ? 20 : 13, v, v[KEY_GRAPH], v[KEY_ORIGINAL], true); break;
-	case ACTION_GRAPH_EXEC: tell_graph(18, v, v[KEY_GRAPH], 0, false); break;
+	case ACTION_GRAPH: report_graph(v[KEY_ORIGINAL] ? 11 : 9, v, v[KEY_ID], v[KEY_ORIGINAL], false); break;
+	case ACTION_GRAPH_END: report_graph(10, v, v[KEY_ID], 0, false); break;
+	case ACTION_NODE: report_graph(v[KEY_ORIGINAL] ? 20 : 13, v, v[KEY_GRAPH], v[KEY_ORIGINAL], true); break;
+	case ACTION_GRAPH_EXEC: report_graph(18, v, v[KEY_GRAPH], 0, false); break;
 	case ACTION_CALL: host_work(line, 0, line->text); break;
 	case ACTION_LAUNCH: gpu_work(line, RECORD_KIND_CONCURRENT_KERNEL, "cudaLaunchKernel"); break;
 	case ACTION_COPY: gpu_work(line, RECORD_KIND_MEMCPY, "cudaMemcpyAsync"); break;

@@ -93,7 +93,7 @@ static void read_rings(struct session *s, struct traced_process *p, struct ring_
 	batch->used = batch->count = 0;
 	ring_reader_grow(&p->reader, 4);
 	ranges_age(s, p, 0);
-	process_tell_losses(s, p);
+	process_report_losses(s, p);
 }
 
 static int open_session(struct session *s, char *path, size_t path_size)

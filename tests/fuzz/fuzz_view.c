@@ -86,14 +86,14 @@ static struct view *open_view(void)
 	struct error err;
 
 	snprintf(path, sizeof(path), "/tmp/sonde-fuzz-view-%d.sonde", (int)getpid());
-	v->recordings = calloc(1, sizeof(*v->recordings));
-	v->recording_count = 1;
+	v->reports = calloc(1, sizeof(*v->reports));
+	v->report_count = 1;
 	v->texts = fuzz_texts();
 	if (report_writer_open(&w, path, 1, NULL, 0, &err) < 0)
 		abort();
 	fill(w);
 	fill_kernels(w);
-	if (report_writer_finish(w, &err) < 0 || recording_open(&v->recordings[0], path, "x", &err) < 0)
+	if (report_writer_finish(w, &err) < 0 || view_report_open(&v->reports[0], path, "x", &err) < 0)
 		abort();
 	unlink(path);
 	return v;

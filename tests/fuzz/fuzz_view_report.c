@@ -1,7 +1,7 @@
 /* Any report in the viewer: its rows, tiles of every level, single events, sums, statistics, kernels. Which requests are made, the
  * first bytes choose; a replay makes some of every kind besides. */
 #include "fuzz_file.h"
-#include "view/recording/coarse.h"
+#include "view/report/coarse.h"
 #include "view/internal.h"
 #include "view/events/lines.h"
 #include "view/derived/derived.h"
@@ -27,7 +27,7 @@ static void ask(struct view *v, const char *uri)
 #ifdef SONDE_REPLAY
 static void ask_all(struct view *v)
 {
-	const struct recording *r = v->recordings[0];
+	const struct view_report *r = v->reports[0];
 	char uri[200];
 
 	ask(v, "/api/rows?report=0");
@@ -116,7 +116,7 @@ static const char *const requests[] = {
 #define TILE_POINTS 8u
 
 struct numbers {
-	const struct recording *r;
+	const struct view_report *r;
 	uint64_t state;
 	unsigned level;
 };
@@ -129,7 +129,7 @@ static uint64_t next_number(struct numbers *n)
 
 static void print_number(struct numbers *n, char kind, char *ret, size_t size)
 {
-	const struct recording *r = n->r;
+	const struct view_report *r = n->r;
 	uint64_t number = next_number(n), length = (uint64_t)r->end - (uint64_t)r->begin;
 
 	if (kind == 'R')
@@ -144,7 +144,7 @@ static void print_number(struct numbers *n, char kind, char *ret, size_t size)
 
 static void ask_chosen(struct view *v, const char *text, uint64_t choice)
 {
-	struct numbers n = { v->recordings[0], choice, 0 };
+	struct numbers n = { v->reports[0], choice, 0 };
 	char uri[600];
 	size_t len = 0;
 
@@ -162,28 +162,28 @@ static void ask_chosen(struct view *v, const char *text, uint64_t choice)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct recording *recording = NULL;
-	struct view v = { .recordings = &recording, .recording_count = 1, .texts = fuzz_texts() };
+	struct view_report *report = NULL;
+	struct view v = { .reports = &report, .report_count = 1, .texts = fuzz_texts() };
 	_Atomic bool stop = false;
 	struct fuzz_file file;
 	struct error err;
 
 	if (!fuzz_file_open(&file, data, size))
 		return 0;
-	if (recording_open(&recording, file.path, "x", &err) == 0) {
+	if (view_report_open(&report, file.path, "x", &err) == 0) {
 		/* It may open the report again, as one that is still being made. */
 		ask(&v, "/api/reports");
-		recording_find_lines(recording, &stop);
+		view_report_find_lines(report, &stop);
 		if (file.choices[0] % 4) {
-			recording_sum_lanes(recording, &stop);
-			recording_make(recording, (struct made_limits){ 50, 20 }, &stop);
-			recording_sum_lanes(recording, &stop);
+			view_report_sum_tracks(report, &stop);
+			view_report_make(report, (struct derived_limits){ 50, 20 }, &stop);
+			view_report_sum_tracks(report, &stop);
 		}
 		ask_all(&v);
 		for (unsigned i = 1; i < 5; i++)
 			ask_chosen(&v, requests[file.choices[i] % REQUESTS], file.choices[0] + 256u * i);
 	}
-	recording_close(recording);
+	view_report_close(report);
 	fuzz_file_close(&file);
 	return 0;
 }

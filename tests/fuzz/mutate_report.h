@@ -76,7 +76,7 @@ static bool rows_save(struct mutate_rows *r, struct buf *ret)
 {
 	static int64_t dense[TABLE_MAX_COLUMNS][MUTATE_ROWS];
 	static uint32_t masks[MUTATE_ROWS];
-	struct set_rows rows = { .kind = kind_of(r), .masks = masks };
+	struct row_set rows = { .kind = kind_of(r), .masks = masks };
 	struct encoder encoder;
 	bool good;
 
@@ -275,7 +275,7 @@ static void change_texts(struct model_block *b, struct model_set *set)
 					     "step 1", "ProfilerStep#3", "[1e999]", "f\tx.cu\t7\n", "inst_executed", "gpu__time_duration.sum" };
 	/* clang-format on */
 	struct cursor c = { (const uint8_t *)set->bytes.data, (const uint8_t *)set->bytes.data + set->bytes.len, 0 };
-	uint32_t count = b->header.items, chosen = dice(count);
+	uint32_t count = b->header.items, selected = dice(count);
 	uint64_t id = 0, delta, len;
 	struct buf heads = BUF_INIT, bodies = BUF_INIT, body = BUF_INIT;
 	const uint8_t *at;
@@ -298,14 +298,14 @@ static void change_texts(struct model_block *b, struct model_set *set)
 		buf_clear(&body);
 		buf_append(&body, at, len);
 		at += len + 1;
-		if (i == chosen && dice(6) == 0)
+		if (i == selected && dice(6) == 0)
 			delta = zigzag((int64_t)dice(4) - 1);
-		else if (i == chosen && dice(2)) {
+		else if (i == selected && dice(2)) {
 			buf_clear(&body);
 			buf_puts(&body, texts[dice(sizeof(texts) / sizeof(texts[0]))]);
-		} else if (i == chosen)
+		} else if (i == selected)
 			change_bytes(&body, 0);
-		if (i == chosen && dice(8) == 0)
+		if (i == selected && dice(8) == 0)
 			buf_append(&body, "\0and more", 9);
 		id += (uint64_t)unzigzag(delta);
 		put_varint(&heads, delta);

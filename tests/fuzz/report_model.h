@@ -244,7 +244,7 @@ static inline int model_put_directory(struct model *m, uint64_t seed, struct buf
 {
 	static int64_t columns[DIRECTORY_COLUMNS][MODEL_ENTRIES];
 	struct block_header h = { .kind = BLOCK_DIRECTORY, .flags = BLOCK_META, .items = 1, .first = m->entry_count };
-	struct set_rows rows = {
+	struct row_set rows = {
 		.head = { .table = DIRECTORY_TABLE, .rows = (uint32_t)m->entry_count, .present = (1u << DIRECTORY_COLUMNS) - 1 }
 	};
 	struct buf payload = BUF_INIT;

@@ -207,6 +207,6 @@ def golden(tables, csv, column):
         csv(["Time (%)", "Total Time (ns)", "Opens", "Reads", "Bytes Read", "Writes", "Bytes Written", "MB/s", "Path"],
             file_rows(rec))
     yield "unknown_option", "stats -r cpu_sample_sum:threads CPU_REPORT", \
-        "[remarks]\nsonde stats: Report cpu_sample_sum has no option 'threads'. Did you mean thread?\n[status 1]\n"
+        "[remarks]\nsonde stats: Report cpu_sample_sum does not have an option 'threads'. Did you mean thread?\n[status 1]\n"
     yield "option_without_value", "stats -r cpu_stack_sum:min CPU_REPORT", \
-        "[remarks]\nsonde stats: Option min of cpu_stack_sum wants a value: min=1\n[status 1]\n"
+        "[remarks]\nsonde stats: Option min of cpu_stack_sum requires a value: min=1\n[status 1]\n"

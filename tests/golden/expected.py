@@ -180,9 +180,9 @@ def golden():
              [4000, "Warning", "recorder", 2000, "The program <x> & co was not traced"],
              [4600, "Warning", "recorder", 1000, f"{lost} events lost: the buffers were full. Record less: -t, --osrt-threshold"]])
     yield "unknown_report", "stats -r nvtx_summ REPORT", \
-        "[remarks]\nsonde stats: There is no report 'nvtx_summ'. Did you mean nvtx_sum?\n[status 1]\n"
+        "[remarks]\nsonde stats: Unknown report 'nvtx_summ'. Did you mean nvtx_sum?\n[status 1]\n"
     yield "unknown_format", "stats -r nvtx_sum -f cvs REPORT", \
-        "[remarks]\nsonde stats: There is no format 'cvs'. Did you mean csv?\n[status 1]\n"
+        "[remarks]\nsonde stats: Unknown format 'cvs'. Did you mean csv?\n[status 1]\n"
     yield "sql_quantiles", "sql -f csv REPORT \"SELECT key, count, min, max, med FROM " \
         "group_stats('NVTX_EVENTS', 'name', 'duration', 'eventType = 59 and start < 3000') ORDER BY key\"", \
         csv(["key", "count", "min", "max", "med"], sql_quantiles())

@@ -396,7 +396,7 @@ def messages():
     yield nothing("filter_unknown_range", "--filter-nvtx stepp", "No range is 'stepp'. The nearest are 'step 1', 'step 2', 'step 3'")
     yield nothing("filter_other_domain", "--filter-nvtx \"batch 1\"", "No range is 'batch 1'. The nearest are 'batch 1@loader', "
                   "'batch 2@loader', 'epoch 1'")
-    yield nothing("filter_index_too_large", "--filter-nvtx \"step 1/2\"", "Ranges 'step 1' have the indices 0 to 1; 'step 1/2' chooses none")
+    yield nothing("filter_index_too_large", "--filter-nvtx \"step 1/2\"", "Ranges 'step 1' have the indices 0 to 1; 'step 1/2' selects none")
     yield nothing("filter_no_steps", "--steps 5-9", "Steps are the 6 ranges 'step N', numbered 1 to 10; none of them is in '5-9'")
     yield nothing("filter_bad_steps", "--steps 3-1", "Cannot read the steps '3-1': write numbers like 3, 2-5, 7- or -4, separated by commas")
     yield nothing("filter_bad_time", "--filter-time 5", "Cannot read the times '5': write [start]/[end], in ns or with ns, us, ms or s, "

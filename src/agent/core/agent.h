@@ -263,7 +263,7 @@ uint32_t agent_copy_stack(void *to, uintptr_t from, uint32_t size) __attribute__
 int agent_write_stack(uint64_t time, uint32_t size) __attribute__((visibility("hidden")));
 
 /* Tells the recorder which ELF objects are loaded, if that has changed since the last time. */
-void agent_tell_objects(uint64_t time) __attribute__((visibility("hidden")));
+void agent_report_objects(uint64_t time) __attribute__((visibility("hidden")));
 
 /* One line for the report's diagnostics; text is cut at about 400 bytes. */
 void agent_diagnose(enum diagnostic_severity severity, const char *text) __attribute__((visibility("hidden")));

@@ -81,7 +81,7 @@ static void *find_real(const char *name, const char *library, void *ours)
 /* Who calls, and what was meant. NULL: the function is nowhere to be seen. */
 static void *begin_use(const char *name, void *ours, const void *caller, int uses)
 {
-	const struct agent_cupti_listener *told = atomic_load(&listener);
+	const struct agent_cupti_listener *reported = atomic_load(&listener);
 	Dl_info info = { 0 };
 	const char *library;
 	void *real;
@@ -91,18 +91,18 @@ static void *begin_use(const char *name, void *ours, const void *caller, int use
 		return NULL;
 	library = dladdr(caller, &info) && info.dli_fname ? info.dli_fname : NULL;
 	real = find_real(name, library, ours);
-	if (real && uses && told && !(library && (is_cupti(library) || is_sonde_library(library))))
-		told->used(name, library ? library : "the program");
+	if (real && uses && reported && !(library && (is_cupti(library) || is_sonde_library(library))))
+		reported->used(name, library ? library : "the program");
 	errno = saved_errno;
 	return real;
 }
 
 static void end_use(int result)
 {
-	const struct agent_cupti_listener *told = atomic_load(&listener);
+	const struct agent_cupti_listener *reported = atomic_load(&listener);
 
-	if (result == CUPTI_OK && told)
-		told->released();
+	if (result == CUPTI_OK && reported)
+		reported->released();
 }
 
 #define BEGIN_USE(name) begin_use(#name, (void *)name, __builtin_return_address(0), 1)

@@ -84,11 +84,11 @@ static int has_driver_wrapper(const char *name)
 
 void *agent_driver_stub(uint64_t number)
 {
-	const struct agent_driver_listener *told = atomic_load(&listener);
+	const struct agent_driver_listener *reported = atomic_load(&listener);
 	int saved_errno = errno;
 
-	if (told)
-		told->making();
+	if (reported)
+		reported->making();
 	errno = saved_errno;
 	return atomic_load(&made_by[number]);
 }
@@ -202,24 +202,24 @@ AGENT_EXPORT int cuGetProcAddress_v2(const char *symbol, void **function, int ve
 
 AGENT_EXPORT int cuProfilerStart(void)
 {
-	const struct agent_driver_listener *told = atomic_load(&listener);
+	const struct agent_driver_listener *reported = atomic_load(&listener);
 	profiler_call *real = (profiler_call *)real_of(&real_start, "cuProfilerStart");
 	int result = real ? real() : NOT_INITIALIZED, saved_errno = errno;
 
-	if (told)
-		told->start();
+	if (reported)
+		reported->start();
 	errno = saved_errno;
 	return result;
 }
 
 AGENT_EXPORT int cuProfilerStop(void)
 {
-	const struct agent_driver_listener *told = atomic_load(&listener);
+	const struct agent_driver_listener *reported = atomic_load(&listener);
 	profiler_call *real = (profiler_call *)real_of(&real_stop, "cuProfilerStop");
 	int saved_errno = errno;
 
-	if (told)
-		told->stop();
+	if (reported)
+		reported->stop();
 	errno = saved_errno;
 	return real ? real() : NOT_INITIALIZED;
 }

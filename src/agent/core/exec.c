@@ -122,7 +122,7 @@ static int must_strip(enum elf_peek_kind kind, char *const environment[])
 	       kind == ELF_PEEK_ASAN || carries_agent(environment) > WIRE_INJECTED;
 }
 
-static void tell_recorder(enum wire_kind kind, const char *path, enum wire_injected injected, pid_t child)
+static void report_recorder(enum wire_kind kind, const char *path, enum wire_injected injected, pid_t child)
 {
 	struct wire_request notice;
 	size_t length = strnlen(path, WIRE_PATH_SIZE - 1);
@@ -199,7 +199,7 @@ static char *const *choose_environment(enum elf_peek_kind kind, char *const give
 	(count_list_entries(given) < ENVIRONMENT_LIMIT ? alloca((count_list_entries(given) + 1) * sizeof(char *)) : NULL)
 #define PRELOAD_COPY(given) (find_preload(given) ? alloca(strlen(find_preload(given)) + 1) : NULL)
 
-static int watched(void)
+static int is_exec_watched(void)
 {
 	return agent_state.configured && agent_state.pool;
 }
@@ -210,11 +210,11 @@ static int run_execve(execve_fn function, const char *file, const char *path, ch
 	char *preload = PRELOAD_COPY(environment);
 	enum elf_peek_kind kind;
 
-	if (!watched())
+	if (!is_exec_watched())
 		return function(file, argv, environment);
 	agent_leaving();
 	kind = elf_peek_path(path);
-	tell_recorder(WIRE_EXEC, path, carries_agent(environment), 0);
+	report_recorder(WIRE_EXEC, path, carries_agent(environment), 0);
 	return function(file, argv, choose_environment(kind, environment, copy, preload));
 }
 
@@ -276,13 +276,13 @@ AGENT_EXPORT int fexecve(int fd, char *const argv[], char *const environment[])
 	long length;
 
 	agent_wrappers_resolve();
-	if (!watched() || fd < 0)
+	if (!is_exec_watched() || fd < 0)
 		return real.fexecve(fd, argv, environment);
 	agent_leaving();
 	descriptor_link(fd, link);
 	length = raw_syscall(SYS_readlink, (long)link, (long)path, sizeof(path) - 1, 0, 0, 0);
 	path[length > 0 ? length : 0] = '\0';
-	tell_recorder(WIRE_EXEC, path, carries_agent(environment), 0);
+	report_recorder(WIRE_EXEC, path, carries_agent(environment), 0);
 	return real.fexecve(fd, argv, choose_environment(elf_peek_path(link), environment, copy, preload));
 }
 
@@ -350,11 +350,11 @@ static int run_spawn(spawn_fn function, pid_t *child, const char *file, const ch
 	pid_t started = 0;
 	int result;
 
-	if (!watched())
+	if (!is_exec_watched())
 		return function(child, file, actions, attributes, argv, environment);
 	result = function(&started, file, actions, attributes, argv, choose_environment(elf_peek_path(path), environment, copy, preload));
 	if (result == 0)
-		tell_recorder(WIRE_SPAWNED, path, carries_agent(environment), started);
+		report_recorder(WIRE_SPAWNED, path, carries_agent(environment), started);
 	if (child && result == 0)
 		*child = started;
 	return result;

@@ -4,7 +4,7 @@
 #include "agent/core/attach.h"
 #include "agent/core/state.h"
 
-static int on(unsigned module)
+static int is_module_on(unsigned module)
 {
 	return agent_on(module);
 }
@@ -75,7 +75,7 @@ static const struct agent_interface interface = {
 	.session = &agent_pages.session,
 	.start = agent_start,
 	.attached = agent_attached,
-	.on = on,
+	.on = is_module_on,
 	.now = agent_now,
 	.begin = begin_interface_record,
 	.begin_definition = agent_begin_definition,

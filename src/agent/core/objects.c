@@ -11,7 +11,7 @@
 #define PATH_ROOM 1024
 #define BUILD_ID_ROOM 64
 
-struct telling {
+struct reporting {
 	uint64_t time;
 	unsigned long long loads; /* objects ever loaded, as told by the first one */
 	int unchanged;
@@ -75,7 +75,7 @@ static size_t copy_object_path(const struct dl_phdr_info *info, char *path)
 }
 
 /* Whole pages, as they are mapped. */
-static void tell_segment(const struct dl_phdr_info *info, const ElfW(Phdr) *segment, uint64_t time)
+static void report_segment(const struct dl_phdr_info *info, const ElfW(Phdr) *segment, uint64_t time)
 {
 	char path[PATH_ROOM];
 	size_t path_size = copy_object_path(info, path);
@@ -101,23 +101,23 @@ static void tell_segment(const struct dl_phdr_info *info, const ElfW(Phdr) *segm
 	agent_end(define, record_head(RECORD_DEFINE, DEFINE_MODULE, size, 0, 0), size);
 }
 
-static _Atomic unsigned long long told; /* of telling.loads */
+static _Atomic unsigned long long reported; /* of telling.loads */
 
-static int tell_object(struct dl_phdr_info *info, size_t size, void *context)
+static int report_object(struct dl_phdr_info *info, size_t size, void *context)
 {
-	struct telling *telling = context;
+	struct reporting *reporting = context;
 
 	if (size < offsetof(struct dl_phdr_info, dlpi_subs))
 		return 1;
-	if (!telling->loads) {
-		telling->loads = info->dlpi_adds;
-		telling->unchanged = info->dlpi_adds == atomic_load_explicit(&told, memory_order_relaxed);
+	if (!reporting->loads) {
+		reporting->loads = info->dlpi_adds;
+		reporting->unchanged = info->dlpi_adds == atomic_load_explicit(&reported, memory_order_relaxed);
 	}
-	if (telling->unchanged)
+	if (reporting->unchanged)
 		return 1;
 	for (int i = 0; i < info->dlpi_phnum; i++)
 		if (info->dlpi_phdr[i].p_type == PT_LOAD && info->dlpi_phdr[i].p_flags & PF_X)
-			tell_segment(info, &info->dlpi_phdr[i], telling->time);
+			report_segment(info, &info->dlpi_phdr[i], reporting->time);
 	return 0;
 }
 
@@ -156,18 +156,18 @@ int agent_walk_objects(int (*visit)(struct dl_phdr_info *, size_t, void *), void
 	return may;
 }
 
-void agent_tell_objects(uint64_t time)
+void agent_report_objects(uint64_t time)
 {
-	struct telling telling = { .time = time };
+	struct reporting reporting = { .time = time };
 
-	if (agent_walk_objects(tell_object, &telling))
-		atomic_store_explicit(&told, telling.loads, memory_order_relaxed);
+	if (agent_walk_objects(report_object, &reporting))
+		atomic_store_explicit(&reported, reporting.loads, memory_order_relaxed);
 }
 
 /* Whoever is attached to has just loaded something: a child, too, found the loader's lock free. */
 void agent_objects_forget(void)
 {
-	atomic_store_explicit(&told, 0, memory_order_relaxed);
+	atomic_store_explicit(&reported, 0, memory_order_relaxed);
 	if (atomic_load(&forking) >= UINT32_MAX / 4)
 		atomic_store(&forking, 0);
 }

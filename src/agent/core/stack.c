@@ -29,7 +29,7 @@ __attribute__((noinline)) int agent_write_stack(uint64_t time, uint32_t size)
 	uint32_t at, part, got;
 	int ended = 0;
 
-	agent_tell_objects(time);
+	agent_report_objects(time);
 	size = agent_room_for_stack(size, sizeof(struct record_stack));
 	arch_unwind_registers(registers);
 	/* As many pieces as the first one said, the last of them empty where the stack ended before. */

@@ -1,6 +1,6 @@
 /* libsonde-cuda.so: the state of the agent in a CUDA process, and who does what in this folder.
  *
- * inject.c (entry point, who is first), watch.c (thread that follows the gate and flushes), away.c (between windows), leave.c (exit,
+ * inject.c (entry point, who is first), watch.c (thread that follows the gate and flushes), cupti_pause.c (between windows), leave.c (exit,
  * _exit, exec, fork, the program using CUPTI itself) decide when; activities.c and what it uses does the work. */
 #ifndef SONDE_AGENT_CUDA_CUDA_H
 #define SONDE_AGENT_CUDA_CUDA_H

@@ -329,7 +329,7 @@ static inline int put_short_push(uint64_t *record, unsigned kind, uint32_t domai
 
 /* The straight ways below call nothing, so that they need no stack: recording is on, and time is
  * a register of the CPU. Everything else is left to the functions called ..._otherwise. */
-static inline int straight(void)
+static inline int is_straight_path(void)
 {
 	uint32_t attached = atomic_load_explicit(&agent_pages.attached, memory_order_relaxed);
 	uint32_t gate = atomic_load_explicit(&agent_pages.session.gate, memory_order_relaxed);
@@ -388,7 +388,7 @@ static inline __attribute__((always_inline)) int push_a(const char *message)
 
 int nvtx_range_push_a(const char *message)
 {
-	return straight() ? push_a(message) : push_a_otherwise(message);
+	return is_straight_path() ? push_a(message) : push_a_otherwise(message);
 }
 
 /* The fast way asks for attributes of full size, an ASCII or registered message and no
@@ -448,8 +448,8 @@ static inline __attribute__((always_inline)) int push_ex(uint32_t domain, const 
 	struct agent_thread_memory *memory = agent_memory();
 	struct nvtx_look look;
 
-	if (agent_unlikely(!straight() || !plain_attributes(domain, attributes) || !memory || !agent_has_room(2 * sizeof(uint64_t)) ||
-			   memory->levels[domain] >= (int32_t)RECORD_SHORT_LEVELS))
+	if (agent_unlikely(!is_straight_path() || !plain_attributes(domain, attributes) || !memory ||
+			   !agent_has_room(2 * sizeof(uint64_t)) || memory->levels[domain] >= (int32_t)RECORD_SHORT_LEVELS))
 		return push_ex_otherwise(domain, attributes);
 	look = look_of(domain, attributes);
 	if (agent_unlikely(!nvtx_recent_is(nvtx_recent_at(memory, nvtx_recent_number(look.key, domain)), memory->life, &look)))
@@ -497,12 +497,12 @@ static inline __attribute__((always_inline)) int pop_nvtx_range(uint32_t domain)
 
 int nvtx_range_pop(void)
 {
-	return straight() ? pop_nvtx_range(0) : pop_otherwise(0);
+	return is_straight_path() ? pop_nvtx_range(0) : pop_otherwise(0);
 }
 
 int nvtx_domain_range_pop(struct nvtx_domain *domain)
 {
-	return straight() ? pop_nvtx_range(nvtx_domain_id(domain)) : pop_otherwise(nvtx_domain_id(domain));
+	return is_straight_path() ? pop_nvtx_range(nvtx_domain_id(domain)) : pop_otherwise(nvtx_domain_id(domain));
 }
 
 const char nvtx_cost_name[] = "twenty characters ab";

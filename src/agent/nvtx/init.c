@@ -32,7 +32,7 @@ static const struct call extension_calls[] = {
 };
 
 /* One that has our functions keeps them from one recording to the next. */
-static int recorded(void)
+static int is_nvtx_recorded(void)
 {
 	atomic_store(&nvtx_state.used, 1);
 	return agent_comes_again() || (agent_start() == 0 && (agent_pages.session.modules & RING_GATE_NVTX || nvtx_open_is_kept()));
@@ -57,7 +57,7 @@ static void fill_module(const struct nvtx_callbacks *callbacks, int module)
 			__atomic_store_n(table[calls[i].index], function_for(&calls[i]), __ATOMIC_RELEASE);
 }
 
-static void tell_version(nvtx_get_export get_export)
+static void report_version(nvtx_get_export get_export)
 {
 	const struct nvtx_version *version = get_export(NVTX_EXPORT_VERSION);
 
@@ -69,12 +69,12 @@ static int initialize(nvtx_get_export get_export)
 {
 	const struct nvtx_callbacks *callbacks;
 
-	if (!get_export || !recorded())
+	if (!get_export || !is_nvtx_recorded())
 		return 0;
 	callbacks = get_export(NVTX_EXPORT_CALLBACKS);
 	if (!callbacks || callbacks->struct_size < sizeof(*callbacks) || !callbacks->get_table)
 		return 0;
-	tell_version(get_export);
+	report_version(get_export);
 	for (int module = NVTX_MODULE_CORE; module < NVTX_MODULE_COUNT; module++)
 		fill_module(callbacks, module);
 	if (nvtx_open_is_kept())
@@ -110,7 +110,7 @@ static void fill_extension(const struct nvtx_module_info *info)
 
 int InitializeInjectionNvtxExtension(struct nvtx_module_info *info)
 {
-	if (!info || info->struct_size < sizeof(*info) || !recorded())
+	if (!info || info->struct_size < sizeof(*info) || !is_nvtx_recorded())
 		return 0;
 	/* The memory extension was renumbered under the same ids; its slots stay off. */
 	if (info->module != NVTX_EXTENSION_PAYLOAD && info->module != NVTX_EXTENSION_COUNTERS)

@@ -190,7 +190,7 @@ int nvtx_define(const struct nvtx_definition *what, const void *fixed, uint32_t 
 void *nvtx_define_begin(const struct nvtx_definition *what, uint32_t size);
 void nvtx_define_end(const struct nvtx_definition *what, void *body, uint32_t size);
 
-/* again.c: definitions that are kept for recordings to come, too. */
+/* reattach.c: definitions that are kept for recordings to come, too. */
 int nvtx_is_kept(const struct nvtx_definition *what);
 void *nvtx_keep_begin(const struct nvtx_definition *what, uint32_t size);
 void nvtx_keep_end(void *body, uint32_t size);

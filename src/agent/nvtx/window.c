@@ -117,7 +117,7 @@ static const struct nvtx_domain *find_domain_by_id(uint32_t id)
 	return NULL;
 }
 
-static void tell_seen(uint32_t id, struct nvtx_text name)
+static void report_seen(uint32_t id, struct nvtx_text name)
 {
 	const struct nvtx_domain *domain = id ? find_domain_by_id(id) : NULL;
 	uint32_t domain_size = domain ? domain->node.size : 0;
@@ -172,7 +172,7 @@ static void examine_range_name(uint32_t domain, int32_t type, union nvtx_message
 
 	for (uint32_t i = 0; i < NVTX_SEEN; i++) {
 		if (claim(&nvtx_state.seen[i], message.ascii, what, &name)) {
-			tell_seen(domain, name);
+			report_seen(domain, name);
 			return;
 		}
 		if (atomic_load_explicit(&nvtx_state.seen[i].what, memory_order_relaxed) == what) {

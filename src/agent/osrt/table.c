@@ -20,7 +20,7 @@ static const struct agent_wrapper wrappers[] = {
 #include "fmt/osrt_calls.def"
 };
 
-static long missing(void)
+static long refuse_missing_call(void)
 {
 	errno = ENOSYS;
 	return -1;
@@ -29,7 +29,7 @@ static long missing(void)
 osrt_function osrt_find(enum osrt_real which)
 {
 	agent_wrappers_resolve_missing();
-	return osrt_real[which] ? osrt_real[which] : (osrt_function)missing;
+	return osrt_real[which] ? osrt_real[which] : (osrt_function)refuse_missing_call;
 }
 
 int osrt_revive(void)
@@ -37,10 +37,10 @@ int osrt_revive(void)
 	return (agent_pages.session.modules & RING_GATE_OSRT) && agent_revive(RING_GATE_OSRT);
 }
 
-static void attached(void)
+static void note_osrt_attach(void)
 {
 	if (agent_pages.session.modules & (RING_GATE_OSRT | RING_GATE_SAMPLE))
-		agent_tell_objects(agent_now());
+		agent_report_objects(agent_now());
 }
 
-const struct agent_part agent_part_osrt = { wrappers, COUNT_OF(wrappers), attached };
+const struct agent_part agent_part_osrt = { wrappers, COUNT_OF(wrappers), note_osrt_attach };

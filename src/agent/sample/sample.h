@@ -32,7 +32,7 @@ void sample_resume(void) SAMPLE_HIDDEN;
 /* A timer on this clock whose ticks go to this thread; it runs. */
 int sample_make_timer(long clock, int tid, int *ret_timer) SAMPLE_HIDDEN;
 
-/* late.c: timers for the threads of a program that is attached to. */
+/* existing_threads.c: timers for the threads of a program that is attached to. */
 void sample_late_start(void) SAMPLE_HIDDEN;
 void sample_late_leave(void) SAMPLE_HIDDEN;
 int sample_is_late(uint32_t timer) SAMPLE_HIDDEN;

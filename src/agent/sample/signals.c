@@ -28,7 +28,7 @@ static struct {
 	/* What the program set. The number is odd while it changes. */
 	_Atomic uint32_t version;
 	struct sigaction program;
-	_Atomic uint32_t told_own, told_profiler;
+	_Atomic uint32_t reported_own, reported_profiler;
 } state;
 
 /* The kernel's own structure: libc's calls may be ours. */
@@ -102,7 +102,7 @@ static int has_handler(const struct sigaction *action)
 
 /* Whether calls are restarted, and on which stack a handler runs, is the program's choice where it has
  * a handler. */
-static int tell_kernel(const struct sigaction *program, struct sigaction *old)
+static int report_kernel(const struct sigaction *program, struct sigaction *old)
 {
 	struct sigaction ours = { .sa_sigaction = state.handler, .sa_flags = SA_SIGINFO };
 
@@ -120,7 +120,7 @@ int sample_install(void (*handler)(int, siginfo_t *, void *))
 		return -ENOSYS;
 	state.handler = handler;
 	state.owner = raw_getpid();
-	if (tell_kernel(has_handler(&state.program) ? &state.program : &none, NULL) == 0)
+	if (report_kernel(has_handler(&state.program) ? &state.program : &none, NULL) == 0)
 		return 0;
 	state.handler = NULL;
 	return -EINVAL;
@@ -179,15 +179,15 @@ static int virtual_sigaction(const struct sigaction *action, struct sigaction *o
 	was = replace_action(&new_action);
 	if (old)
 		*old = was;
-	if (has_handler(&new_action) && !atomic_exchange(&state.told_own, 1))
-		agent_diagnose(DIAGNOSTIC_INFO, "The program handles SIGURG, which samples are taken with: its "
-						"handler gets its own signals only.");
-	return tell_kernel(&new_action, NULL);
+	if (has_handler(&new_action) && !atomic_exchange(&state.reported_own, 1))
+		agent_diagnose(DIAGNOSTIC_INFO, "The program handles SIGURG, which Sonde uses for samples; its handler gets only its "
+						"own signals.");
+	return report_kernel(&new_action, NULL);
 }
 
 static void notice_profiler(int number, int handled)
 {
-	if (state.handler && number == SIGPROF && handled && is_owner() && !atomic_exchange(&state.told_profiler, 1))
+	if (state.handler && number == SIGPROF && handled && is_owner() && !atomic_exchange(&state.reported_profiler, 1))
 		agent_diagnose(DIAGNOSTIC_INFO, "The program handles SIGPROF itself, as profilers do; samples are "
 						"taken with another signal (SIGURG) and leave it alone.");
 }

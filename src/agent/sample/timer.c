@@ -29,7 +29,7 @@ static struct {
 	_Atomic uint32_t running;
 	uint64_t period; /* ns of CPU time */
 	size_t smallest_stack;
-	_Atomic uint32_t told_small;
+	_Atomic uint32_t reported_small;
 	/* The timer of the thread that forked, until its first tick. */
 	struct agent_sample_thread forked;
 } sampling;
@@ -373,7 +373,7 @@ void agent_sample_start(void)
 	sampling.period = SECOND / session->sample_hz;
 	sampling.smallest_stack = (frame ? frame : USUAL_SIGNAL_FRAME) + STACK_BESIDES_FRAME;
 	if (sample_install(on_timer_signal) < 0 || (!agent_comes_again() && start_here() < 0)) {
-		agent_diagnose(DIAGNOSTIC_WARNING, "No samples of this process: the kernel gives no timers.");
+		agent_diagnose(DIAGNOSTIC_WARNING, "No samples of this process: the kernel does not allow timers.");
 		return;
 	}
 	atomic_store(&sampling.running, 1);
@@ -400,8 +400,9 @@ void agent_sample_thread_begins(size_t stack_size)
 	if (!agent_sample_wanted())
 		return;
 	if (stack_size < sampling.smallest_stack) {
-		if (!atomic_exchange(&sampling.told_small, 1))
-			agent_diagnose(DIAGNOSTIC_INFO, "Threads with very small stacks are not sampled: a signal needs room there.");
+		if (!atomic_exchange(&sampling.reported_small, 1))
+			agent_diagnose(DIAGNOSTIC_INFO, "Threads with very small stacks are not sampled: a signal handler does not "
+							"fit.");
 		return;
 	}
 	if (!sample_installed()) {

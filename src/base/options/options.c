@@ -20,7 +20,7 @@ struct walk {
 	struct error *err;
 };
 
-static void *own(struct options_parsed *parsed, size_t count, size_t size)
+static void *keep_owned(struct options_parsed *parsed, size_t count, size_t size)
 {
 	void **more = realloc(parsed->owned, (parsed->owned_count + 1) * sizeof(*more));
 	void *memory;
@@ -44,7 +44,7 @@ void options_release(struct options_parsed *parsed)
 	*parsed = (struct options_parsed)OPTIONS_PARSED_INIT;
 }
 
-static bool named(const struct option_spec *spec, const char *name, size_t len)
+static bool has_option_name(const struct option_spec *spec, const char *name, size_t len)
 {
 	const char *aliases = spec->aliases, *piece;
 	size_t piece_len;
@@ -62,7 +62,7 @@ const struct option_spec *options_find(const struct option_table *table, const c
 	size_t i;
 
 	for (i = 0; i < table->count; i++)
-		if (named(&table->specs[i], name, len))
+		if (has_option_name(&table->specs[i], name, len))
 			return &table->specs[i];
 	return NULL;
 }
@@ -114,7 +114,7 @@ static int reserve_option_texts(struct walk *w, const struct option_spec *spec)
 	if (spec->type != OPTION_TEXTS || texts->items)
 		return 0;
 	/* Each use takes at least one word, so that many can come. */
-	texts->items = own(w->parsed, (size_t)w->argc + 1, sizeof(*texts->items));
+	texts->items = keep_owned(w->parsed, (size_t)w->argc + 1, sizeof(*texts->items));
 	return texts->items ? 0 : fail_options_memory(w->err);
 }
 
@@ -173,7 +173,7 @@ static int unknown_long(struct walk *w, const char *name, size_t len)
 		while ((piece_len = option_next_value(&aliases, &piece)))
 			nearest_offer(&nearest, piece, piece_len);
 	}
-	return error_set(w->err, EINVAL, "There is no option --%s.%s", word, nearest_hint(&nearest, "--", hint, sizeof(hint)));
+	return error_set(w->err, EINVAL, "Unknown option --%s.%s", word, nearest_hint(&nearest, "--", hint, sizeof(hint)));
 }
 
 /* The option whose name begins so: there must be one, and one only. */
@@ -228,9 +228,9 @@ static int parse_letter(struct walk *w, const char *text)
 		return 0;
 	}
 	if (!spec && options_find(w->table, text, strcspn(text, "=")))
-		return error_set(w->err, EINVAL, "There is no option -%s. Did you mean --%s?", text, text);
+		return error_set(w->err, EINVAL, "Unknown option -%s. Did you mean --%s?", text, text);
 	if (!spec)
-		return error_set(w->err, EINVAL, "There is no option -%c; --help lists those there are.", text[0]);
+		return error_set(w->err, EINVAL, "Unknown option -%c; --help lists the options.", text[0]);
 	if (!text[1])
 		return use_with_next(w, spec);
 	if (!is_bundle(w, spec, text + 1))
@@ -262,8 +262,8 @@ static int begin_option_walk(struct walk *w)
 	/* Each letter of a word may be an option. */
 	for (int i = 0; i < w->argc; i++)
 		room += w->argv[i][0] == '-' && w->argv[i][1] != '-' ? strlen(w->argv[i]) : 0;
-	w->parsed->uses = own(w->parsed, room, sizeof(*w->parsed->uses));
-	w->parsed->words = own(w->parsed, room, sizeof(*w->parsed->words));
+	w->parsed->uses = keep_owned(w->parsed, room, sizeof(*w->parsed->uses));
+	w->parsed->words = keep_owned(w->parsed, room, sizeof(*w->parsed->words));
 	if (!w->parsed->uses || !w->parsed->words)
 		return fail_options_memory(w->err);
 	return apply_defaults(w);

@@ -180,7 +180,7 @@ static int read_integer(const struct option_spec *spec, const char *value, int64
 	errno = 0;
 	number = strtoll(value, &end, 10);
 	if (errno == ERANGE && !*end)
-		return error_set(err, EINVAL, "--%s: %s is beyond all numbers that can be counted to.", spec->name, value);
+		return error_set(err, EINVAL, "--%s: %s is too large.", spec->name, value);
 	if (end == value || *end || errno)
 		return error_set(err, EINVAL, "--%s takes a whole number, not '%s'.", spec->name, value);
 	*ret = number;

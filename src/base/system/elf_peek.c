@@ -231,7 +231,7 @@ const char *elf_peek_reason(enum elf_peek_kind kind)
 	case ELF_PEEK_STATIC: return "is statically linked";
 	case ELF_PEEK_32BIT: return "is a 32-bit program";
 	case ELF_PEEK_MACHINE: return "is made for another CPU";
-	case ELF_PEEK_OTHER_LIBC: return "is linked with another C library than glibc";
+	case ELF_PEEK_OTHER_LIBC: return "is linked with a C library other than glibc";
 	case ELF_PEEK_ASAN: return "is built with AddressSanitizer, which refuses preloaded libraries";
 	case ELF_PEEK_SMALL_STACK: return "has a limit on its stack ('ulimit -s') that leaves no room for the agent";
 	case ELF_PEEK_PRIVILEGED: return "runs with raised privileges (setuid, setgid or capabilities)";

@@ -25,7 +25,7 @@ static int cannot_run(const char *path)
 static int explain_missing_program(const char *path, int reason, struct error *err)
 {
 	if (reason == ENOENT)
-		return error_set(err, reason, "There is no program '%s'.", path);
+		return error_set(err, reason, "Program '%s' was not found.", path);
 	if (reason == EISDIR)
 		return error_set(err, reason, "'%s' is a folder, not a program.", path);
 	if (reason == EACCES)
@@ -55,7 +55,7 @@ static int search_path(const char *name, char *ret_path, size_t path_size, struc
 	}
 	if (found == EACCES)
 		return explain_missing_program(denied, found, err);
-	return error_set(err, ENOENT, "There is no program '%s' in PATH%s", name,
+	return error_set(err, ENOENT, "Program '%s' was not found in PATH%s", name,
 			 cannot_run(name) == 0 ? "; './' before its name takes the one in this folder." : ".");
 }
 

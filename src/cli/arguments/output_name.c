@@ -75,9 +75,7 @@ static int expand_macro(const char **at, struct expansion *e, struct buf *out, s
 		e->has_number = true;
 		return buf_printf(out, "%d", e->number);
 	}
-	return error_set(err, EINVAL,
-			 "The output name has '%%%.1s', which is no macro: "
-			 "%%h, %%p, %%q{NAME}, %%n and %%%% are.",
+	return error_set(err, EINVAL, "The output name has '%%%.1s', which is not a macro; use %%h, %%p, %%q{NAME}, %%n or %%%%.",
 			 letter ? &letter : "");
 }
 
@@ -144,7 +142,7 @@ static int put_folder(const char *name, struct buf *out, struct error *err)
 	if (name[0] == '/')
 		return 0;
 	if (!getcwd(cwd, sizeof(cwd)))
-		return error_set_errno(err, errno, "The current folder cannot be told");
+		return error_set_errno(err, errno, "The current folder cannot be found");
 	return buf_printf(out, "%s/", cwd);
 }
 

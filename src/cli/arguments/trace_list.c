@@ -9,7 +9,7 @@ void trace_list_print(FILE *out)
 {
 	static const char *const states[] = {
 		[TRACE_STATE_BUILT] = "available",
-		[TRACE_STATE_PLANNED] = "not built yet",
+		[TRACE_STATE_PLANNED] = "not supported yet",
 		[TRACE_STATE_ELSEWHERE] = "other platforms",
 	};
 	const struct trace_list_entry *entry;

@@ -47,9 +47,9 @@ void doctor_probe_gpus(const struct doctor_host *host, struct doctor_answer *ret
 		globfree(&found);
 	}
 	if (!known && !usable)
-		doctor_see(ret, "NVIDIA driver", "no NVIDIA GPU is seen");
+		doctor_see(ret, "NVIDIA driver", "no NVIDIA GPU was found");
 	else if (!usable)
-		doctor_say(ret, DOCTOR_NO, "%zu (%s) in the machine, none handed in here", known, model);
+		doctor_say(ret, DOCTOR_NO, "%zu (%s) in the machine, none available here", known, model);
 	else if (usable < known)
 		doctor_say(ret, DOCTOR_PARTLY, "%zu of %zu (%s)", usable, known, model);
 	else
@@ -65,8 +65,7 @@ void doctor_probe_cupti(const struct doctor_host *host, struct doctor_answer *re
 		doctor_say(ret, DOCTOR_OK, "%.300s", places.paths[0]);
 	else
 		doctor_say(ret, DOCTOR_NO,
-			   "libcupti.so was found neither in CUDA_HOME, /usr/local/cuda and "
-			   "the system folders nor in Python's nvidia packages");
+			   "libcupti.so was not found in CUDA_HOME, /usr/local/cuda, the system folders or Python's nvidia packages");
 }
 
 void doctor_probe_nvml(const struct doctor_host *host, struct doctor_answer *ret)
@@ -125,7 +124,7 @@ void doctor_probe_gpu_metrics(const struct doctor_host *host, struct doctor_answ
 	else if (good)
 		doctor_say(ret, DOCTOR_PARTLY, "%zu of %zu can be sampled: %.250s", good, good + bad, why);
 	else
-		doctor_say(ret, DOCTOR_NO, "%.300s", why ? why : "NVML tells of no GPU");
+		doctor_say(ret, DOCTOR_NO, "%.300s", why ? why : "NVML reports no GPU");
 	free(text);
 }
 
@@ -138,7 +137,7 @@ void doctor_probe_gpu_counters(const struct doctor_host *host, struct doctor_ans
 	else if (value[0] == '0')
 		doctor_say(ret, DOCTOR_OK, "the driver lets every user read counters");
 	else if (doctor_has_capability(host, DOCTOR_CAP_SYS_ADMIN))
-		doctor_say(ret, DOCTOR_OK, "counters are for administrators, and CAP_SYS_ADMIN is there");
+		doctor_say(ret, DOCTOR_OK, "counters are for administrators, and this process has CAP_SYS_ADMIN");
 	else
 		doctor_say(ret, DOCTOR_NO,
 			   "the driver keeps counters for administrators "

@@ -54,7 +54,7 @@ static void say_level(const struct doctor_host *host, long long allowed, struct 
 	if (level == NO_PERF_EVENTS)
 		doctor_say(ret, DOCTOR_NO, "this kernel has no perf events");
 	else if (is_perfmon(host))
-		doctor_say(ret, DOCTOR_OK, "CAP_PERFMON or CAP_SYS_ADMIN is there");
+		doctor_say(ret, DOCTOR_OK, "this process has CAP_PERFMON or CAP_SYS_ADMIN");
 	else if (level <= allowed)
 		doctor_say(ret, DOCTOR_OK, "perf_event_paranoid is %lld", level);
 	else
@@ -117,7 +117,7 @@ void doctor_probe_kernel_symbols(const struct doctor_host *host, struct doctor_a
 			   "kptr_restrict is 0, but without CAP_SYSLOG addresses "
 			   "are shown only where perf_event_paranoid is at most 1");
 	else if (restricted == 1 && doctor_has_capability(host, DOCTOR_CAP_SYSLOG))
-		doctor_say(ret, DOCTOR_OK, "kptr_restrict is 1 and CAP_SYSLOG is there");
+		doctor_say(ret, DOCTOR_OK, "kptr_restrict is 1 and this process has CAP_SYSLOG");
 	else
 		doctor_say(ret, DOCTOR_NO, "kptr_restrict is %lld%s", restricted, restricted == 1 ? " and there is no CAP_SYSLOG" : "");
 }
@@ -130,7 +130,7 @@ void doctor_probe_ptrace(const struct doctor_host *host, struct doctor_answer *r
 	if (scope == 3)
 		doctor_say(ret, DOCTOR_NO, "yama's ptrace_scope is 3: no one may attach until the next boot");
 	else if (doctor_has_capability(host, DOCTOR_CAP_SYS_PTRACE))
-		doctor_say(ret, DOCTOR_OK, "CAP_SYS_PTRACE is there");
+		doctor_say(ret, DOCTOR_OK, "this process has CAP_SYS_PTRACE");
 	else if (scope == 0)
 		doctor_say(ret, DOCTOR_OK, "programs of the same user can be attached to");
 	else if (scope == 1)

@@ -12,9 +12,9 @@ void doctor_probe_agent(const struct doctor_host *host, struct doctor_answer *re
 	char path[PATH_MAX], cuda[PATH_MAX];
 
 	if (find_agent("libsonde.so", path, sizeof(path)) < 0)
-		doctor_say(ret, DOCTOR_NO, "libsonde.so is not where sonde looks for it");
+		doctor_say(ret, DOCTOR_NO, "libsonde.so is not where sonde expects it");
 	else if (find_agent("libsonde-cuda.so", cuda, sizeof(cuda)) < 0)
-		doctor_say(ret, DOCTOR_PARTLY, "libsonde-cuda.so is not where sonde looks for it: CUDA is not recorded");
+		doctor_say(ret, DOCTOR_PARTLY, "libsonde-cuda.so is not where sonde expects it: CUDA is not recorded");
 	else
 		doctor_say(ret, DOCTOR_OK, "%.300s", path);
 }
@@ -61,8 +61,7 @@ void doctor_probe_clock(const struct doctor_host *host, struct doctor_answer *re
 
 	if (!doctor_read(host, "/sys/devices/system/clocksource/clocksource0/current_clocksource", source, sizeof(source)))
 		doctor_say(ret, DOCTOR_PARTLY,
-			   "the kernel does not tell its clock source; clock_gettime "
-			   "is used, at a few more ns per event");
+			   "the kernel does not report its clock source; clock_gettime is used, at a few more ns per event");
 	else if (strcmp(source, "tsc") != 0)
 		doctor_say(ret, DOCTOR_PARTLY,
 			   "the kernel uses '%s', so it does not trust the TSC; "

@@ -4,7 +4,7 @@
 
 #include "cli/help/help.h"
 
-static bool shown(const struct option_spec *spec)
+static bool is_option_shown(const struct option_spec *spec)
 {
 	return !(spec->flags & OPTION_HIDDEN);
 }
@@ -42,7 +42,7 @@ static void print_bash_values(FILE *out, const struct command *command)
 
 	for (i = 0; i < table->count; i++) {
 		spec = &table->specs[i];
-		if (!shown(spec) || !option_values(spec))
+		if (!is_option_shown(spec) || !option_values(spec))
 			continue;
 		fprintf(out, "\t%s:--%s", command->name, spec->name);
 		if (spec->letter)
@@ -60,7 +60,7 @@ static void print_bash_options(FILE *out, const struct command *command)
 
 	fprintf(out, "\t%s) echo '--help", command->name);
 	for (i = 0; i < table->count; i++)
-		if (shown(&table->specs[i]))
+		if (is_option_shown(&table->specs[i]))
 			fprintf(out, " --%s", table->specs[i].name);
 	fputs("' ;;\n", out);
 }
@@ -168,7 +168,7 @@ static void print_zsh_command(FILE *out, const struct command *command)
 
 	fprintf(out, "\t%s)\n\t\t_arguments -S \\\n", command->name);
 	for (i = 0; i < table->count; i++) {
-		if (!shown(&table->specs[i]))
+		if (!is_option_shown(&table->specs[i]))
 			continue;
 		snprintf(dashed, sizeof(dashed), "--%s", table->specs[i].name);
 		print_zsh_option(out, &table->specs[i], dashed, false);
@@ -229,7 +229,7 @@ static void print_fish(FILE *out)
 	for (i = 0; i < count; i++) {
 		fprintf(out, "complete -c sonde -n __fish_use_subcommand -f -a %s -d '%s'\n", all[i]->name, all[i]->summary);
 		for (o = 0; o < all[i]->options->count; o++)
-			if (shown(&all[i]->options->specs[o]))
+			if (is_option_shown(&all[i]->options->specs[o]))
 				print_fish_option(out, all[i], &all[i]->options->specs[o]);
 	}
 	fputs("complete -c sonde -l help -d 'Show help'\n", out);
@@ -244,6 +244,6 @@ int help_print_completion(FILE *out, const char *shell, struct error *err)
 	else if (strcmp(shell, "fish") == 0)
 		print_fish(out);
 	else
-		return error_set(err, EINVAL, "There is no completion for '%s'.", shell);
+		return error_set(err, EINVAL, "There is no completion for the shell '%s'.", shell);
 	return 0;
 }

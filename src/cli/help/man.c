@@ -128,9 +128,9 @@ static void print_examples(FILE *out, const char *const *examples)
 
 static void print_exit_status(FILE *out)
 {
-	fputs(".SH EXIT STATUS\n0 on success, 1 when the command line or the data are not valid. "
-	      "\\fBsonde profile\\fR returns the status of the program it ran, or 128+N when that "
-	      "died of signal N, also when there is no report or no export of it in the end.\n",
+	fputs(".SH EXIT STATUS\n0 on success, 1 if the command line or the data are not valid. \\fBsonde profile\\fR returns the "
+	      "status of the program it ran, or 128+N if signal N killed it, even if it could not write the report or an "
+	      "export.\n",
 	      out);
 }
 
@@ -153,7 +153,7 @@ static void print_program_page(FILE *out)
 	size_t count, i;
 	const struct command *const *all = commands(&count);
 
-	print_title(out, NULL, "record what a program does and show it");
+	print_title(out, NULL, "records what a program does and shows it");
 	fputs(".SH SYNOPSIS\n\\fBsonde\\fR [\\-\\-help] [\\-\\-version] \\fIcommand\\fR [options] "
 	      "[arguments]\n.SH DESCRIPTION\nSonde records what a program does (ranges, calls, "
 	      "processes, threads), unmodified, into one report file, and shows it.\n.SH COMMANDS\n",
@@ -164,8 +164,8 @@ static void print_program_page(FILE *out)
 		fputs(".\n", out);
 	}
 	fputs(".SH LINKS\nCalled through a link with the name \\fBnsys\\fR, \\fBnsys\\-ui\\fR or \\fBnvprof\\fR, sonde takes the "
-	      "command lines of these tools, names files as they do and prints the lines that scripts look for. "
-	      "\\fBmake install LINKS=1\\fR makes the links.\n",
+	      "command lines of these tools, names files as they do and prints the lines that scripts parse. \\fBmake "
+	      "install LINKS=1\\fR makes the links.\n",
 	      out);
 	print_exit_status(out);
 }

@@ -42,7 +42,7 @@ const char *help_arg_name(const struct option_spec *spec)
 const char *help_state_sentence(const struct option_spec *spec)
 {
 	switch (spec->state) {
-	case OPTION_PLANNED: return "Not built yet: accepted with a warning.";
+	case OPTION_PLANNED: return "Not supported yet: accepted with a warning.";
 	case OPTION_ELSEWHERE: return "For other platforms: accepted with a warning.";
 	case OPTION_OBSOLETE: return "Obsolete: accepted, does nothing.";
 	case OPTION_BUILT: break;
@@ -193,9 +193,9 @@ void help_print_overview(FILE *out, const struct cli *cli)
 		"Records what a program does and shows it.\n\nCommands:\n",
 		name);
 	print_commands(out, false);
-	fputs("\nNot built yet; accepted with a warning:\n", out);
+	fputs("\nNot supported yet; accepted with a warning:\n", out);
 	print_commands(out, true);
-	fprintf(out, "\n'%s <command> --help' tells what a command does and which options it has.\n", name);
+	fprintf(out, "\n'%s <command> --help' describes a command and its options.\n", name);
 	if (cli->role == CLI_SONDE)
-		fputs("Linked as nsys, nsys-ui, nvprof, ncu or ncu-ui, sonde takes the command lines of these tools.\n", out);
+		fputs("Called by a link named nsys, nsys-ui, nvprof, ncu or ncu-ui, sonde takes the command lines of these tools.\n", out);
 }

@@ -70,7 +70,7 @@ int kernel_split(const struct option_texts *texts, struct string_list *ret)
 	return 0;
 }
 
-static int make_kernel_choice(const struct kernel_fields *fields, const struct kernel_texts *texts, struct kernel_chosen *c,
+static int make_kernel_choice(const struct kernel_fields *fields, const struct kernel_texts *texts, struct kernel_selected *c,
 			      struct choice *ret, struct error *err)
 {
 	struct string_list sets = STRING_LIST_INIT, sections = STRING_LIST_INIT, metrics = STRING_LIST_INIT;
@@ -96,7 +96,7 @@ static int make_kernel_choice(const struct kernel_fields *fields, const struct k
 }
 
 bool kernel_choose(struct cli *cli, const struct kernel_fields *fields, const struct kernel_texts *texts, const struct cupti_host *cupti,
-		   const char *chip, struct kernel_chosen *ret)
+		   const char *chip, struct kernel_selected *ret)
 {
 	struct error err, ignored;
 
@@ -111,7 +111,7 @@ bool kernel_choose(struct cli *cli, const struct kernel_fields *fields, const st
 		memset(&ret->sampled, 0, sizeof(ret->sampled));
 	if (make_kernel_choice(fields, texts, ret, &ret->choice, &err) < 0) {
 		command_fail(cli, &kernel_command, "%s", err.text);
-		kernel_release_chosen(ret);
+		kernel_release_selected(ret);
 		return false;
 	}
 	for (size_t i = 0; i < ret->choice.note_count; i++)
@@ -119,7 +119,7 @@ bool kernel_choose(struct cli *cli, const struct kernel_fields *fields, const st
 	return true;
 }
 
-int kernel_list_asked(const struct kernel_fields *fields, const struct kernel_texts *texts, struct kernel_chosen *chosen,
+int kernel_list_asked(const struct kernel_fields *fields, const struct kernel_texts *texts, struct kernel_selected *selected,
 		      struct string_list *ret, struct error *err)
 {
 	struct kernel_fields only = { .metrics = fields->metrics };
@@ -128,7 +128,7 @@ int kernel_list_asked(const struct kernel_fields *fields, const struct kernel_te
 
 	if (!fields->metrics.count)
 		return 0;
-	r = make_kernel_choice(&only, texts, chosen, &choice, err);
+	r = make_kernel_choice(&only, texts, selected, &choice, err);
 	if (r < 0)
 		return r;
 	for (size_t i = 0; i < choice.count && !choice.section_count && r >= 0; i++)
@@ -137,7 +137,7 @@ int kernel_list_asked(const struct kernel_fields *fields, const struct kernel_te
 	return r < 0 ? error_set(err, ENOMEM, "Not enough memory") : 0;
 }
 
-void kernel_release_chosen(struct kernel_chosen *choice)
+void kernel_release_selected(struct kernel_selected *choice)
 {
 	choice_release(&choice->choice);
 	catalog_close(&choice->counted);

@@ -17,7 +17,7 @@ struct checking {
 	char why[400];
 };
 
-static bool wrong(struct checking *c, const char *option, const char *text)
+static bool refuse_filter(struct checking *c, const char *option, const char *text)
 {
 	command_fail(c->cli, &kernel_command, "--%s '%s': %s", option, text, c->why);
 	return false;
@@ -27,7 +27,7 @@ static bool wrong(struct checking *c, const char *option, const char *text)
 static bool is_line(struct checking *c, const char *option, const char *text)
 {
 	snprintf(c->why, sizeof(c->why), "it has a line break");
-	return !strchr(text, '\n') || wrong(c, option, text);
+	return !strchr(text, '\n') || refuse_filter(c, option, text);
 }
 
 static struct kernel_request_list list_of(const struct option_texts *texts)
@@ -42,7 +42,7 @@ static bool check_name_filter(struct checking *c, const char *name)
 	if (!name)
 		return true;
 	if (name_pattern_parse(&pattern, name, c->why, sizeof(c->why)) < 0)
-		return wrong(c, "kernel-name", name);
+		return refuse_filter(c, "kernel-name", name);
 	name_pattern_release(&pattern);
 	c->request->pattern = name;
 	return is_line(c, "kernel-name", name);
@@ -55,7 +55,7 @@ static bool add_ids(struct checking *c, const struct option_texts *ids)
 	for (size_t i = 0; i < ids->count; i++) {
 		snprintf(c->why, sizeof(c->why), "there are more than %u of them", MOST_TEXTS);
 		if (i >= MOST_TEXTS || kernel_id_parse(&id, ids->items[i], c->why, sizeof(c->why)) < 0)
-			return wrong(c, "kernel-id", ids->items[i]);
+			return refuse_filter(c, "kernel-id", ids->items[i]);
 		kernel_id_release(&id);
 		if (!is_line(c, "kernel-id", ids->items[i]))
 			return false;
@@ -71,7 +71,7 @@ static bool add_ranges(struct checking *c, const char *option, const struct opti
 	for (size_t i = 0; i < texts->count; i++) {
 		snprintf(c->why, sizeof(c->why), "there are more than %u of them", MOST_TEXTS);
 		if (i >= MOST_TEXTS || nvtx_filter_parse(&filter, texts->items[i], c->why, sizeof(c->why)) < 0)
-			return wrong(c, option, texts->items[i]);
+			return refuse_filter(c, option, texts->items[i]);
 		nvtx_filter_release(&filter);
 		if (!is_line(c, option, texts->items[i]))
 			return false;
@@ -88,23 +88,23 @@ static bool add_range_filter(struct checking *c, const struct kernel_fields *f)
 	if (!f->range_filter)
 		return true;
 	if (range_numbers_parse(&filter, f->range_filter, c->why, sizeof(c->why)) < 0)
-		return wrong(c, "range-filter", f->range_filter);
+		return refuse_filter(c, "range-filter", f->range_filter);
 	/* Kernels of a report have the numbers they were recorded with. */
 	needs_ranges = !filter.nvtx.is_any && !f->nvtx_include.count && !f->import;
 	range_numbers_release(&filter);
-	snprintf(c->why, sizeof(c->why), "numbers of NVTX ranges are those of --nvtx-include, which is not there");
+	snprintf(c->why, sizeof(c->why), "numbers of NVTX ranges require --nvtx-include");
 	if (needs_ranges)
-		return wrong(c, "range-filter", f->range_filter);
+		return refuse_filter(c, "range-filter", f->range_filter);
 	c->request->range_filter = f->range_filter;
 	return is_line(c, "range-filter", f->range_filter);
 }
 
 static bool add_devices(struct checking *c, const char *devices)
 {
-	snprintf(c->why, sizeof(c->why), "it has to be a list of numbers below %u", DEVICES_MAX);
+	snprintf(c->why, sizeof(c->why), "it must be a list of numbers below %u", DEVICES_MAX);
 	if (devices)
 		c->request->devices = devices_parse(devices);
-	return !devices || c->request->devices || wrong(c, "devices", devices);
+	return !devices || c->request->devices || refuse_filter(c, "devices", devices);
 }
 
 bool kernel_filter_keeps_nvtx(const struct kernel_fields *f)
@@ -126,7 +126,7 @@ static bool add_processes(struct checking *c, const struct kernel_fields *f)
 	for (size_t i = 0; i < f->process_filter.count && ok; i++) {
 		buf_printf(list, "%s%s", i ? "," : "", f->process_filter.items[i]);
 		ok = process_filter_check(f->process_filter.items[i], c->why, sizeof(c->why)) == 0 ||
-		     wrong(c, "target-processes-filter", f->process_filter.items[i]);
+		     refuse_filter(c, "target-processes-filter", f->process_filter.items[i]);
 	}
 	if (f->process_filter.count)
 		c->request->processes = buf_cstr(list);
@@ -143,12 +143,12 @@ static bool check_frames(struct checking *c, const char *option, const struct op
 	for (size_t i = 0; i < texts->count; i++) {
 		snprintf(c->why, sizeof(c->why), "there are more than %u of them", MOST_TEXTS);
 		if (i >= MOST_TEXTS || frame_filter_parse(&filter, texts->items[i], c->why, sizeof(c->why)) < 0)
-			return wrong(c, option, texts->items[i]);
+			return refuse_filter(c, option, texts->items[i]);
 		has_file = filter.is_given[FRAME_FILE];
 		frame_filter_release(&filter);
 		snprintf(c->why, sizeof(c->why), "source files of native functions are not known: MODULE@@FUNCTION");
 		if (has_file && !has_files)
-			return wrong(c, option, texts->items[i]);
+			return refuse_filter(c, option, texts->items[i]);
 		if (has_files && !is_line(c, option, texts->items[i]))
 			return false;
 	}
@@ -179,9 +179,9 @@ static bool add_call_stack(struct checking *c, const struct kernel_fields *f)
 	size_t at = 0;
 
 	while (next_piece(types, &at, &text, piece, sizeof(piece))) {
-		snprintf(c->why, sizeof(c->why), "it has to be native, python or all");
+		snprintf(c->why, sizeof(c->why), "it must be native, python or all");
 		if (strcmp(piece, "native") != 0 && strcmp(piece, "python") != 0 && strcmp(piece, "all") != 0)
-			return wrong(c, "call-stack-type", piece);
+			return refuse_filter(c, "call-stack-type", piece);
 		wanted |= *piece == 'n' ? KERNEL_STACK_NATIVE :
 			  *piece == 'p' ? KERNEL_STACK_PYTHON :
 					  KERNEL_STACK_NATIVE | KERNEL_STACK_PYTHON;

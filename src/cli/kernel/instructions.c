@@ -95,12 +95,12 @@ int kernel_source_take(struct kernel_source_run *source, const char *metric)
 	return 0;
 }
 
-int kernel_source_take_chosen(struct kernel_source_run *source, const struct choice *choice)
+int kernel_source_take_selected(struct kernel_source_run *source, const struct choice *choice)
 {
 	int r = 0;
 
 	for (size_t i = 0; i < choice->count && r >= 0; i++) {
-		const struct chosen_metric *m = &choice->metrics[i];
+		const struct selected_metric *m = &choice->metrics[i];
 
 		if (m->origin == METRIC_SAMPLED)
 			r = add_series(source, m->name);
@@ -159,7 +159,7 @@ static bool load_page_book(struct cli *cli, const struct kernel_fields *fields, 
 	}
 	/* Of what was just recorded it was told then. */
 	if (note[0] && fields->import)
-		fprintf(kernel_told(cli), "==WARNING== %s.\n", note);
+		fprintf(kernel_reported(cli), "==WARNING== %s.\n", note);
 	r = read_files(fields, ret);
 	if (r >= 0 && fields->print_source == SOURCE_PTX)
 		r = source_book_read_ptx(ret);
@@ -170,17 +170,19 @@ static bool load_page_book(struct cli *cli, const struct kernel_fields *fields, 
 	return false;
 }
 
-static void tell_what_is_missing(struct cli *cli, const struct kernel_fields *fields, const struct source_book *book, enum source_view view)
+static void report_what_is_missing(struct cli *cli, const struct kernel_fields *fields, const struct source_book *book,
+				   enum source_view view)
 {
 	if (!book->count_count)
-		fprintf(kernel_told(cli),
+		fprintf(kernel_reported(cli),
 			"==WARNING== The report has no counts of instructions: --set source, or --section SourceCounters, records them.\n");
 	else if (view == SOURCE_PTX && !source_book_has_ptx(book))
-		fprintf(kernel_told(cli),
+		fprintf(kernel_reported(cli),
 			"==WARNING== The program has no PTX with its code: the compiler keeps it there with -lineinfo (nvcc, ptxas, "
 			"CU_JIT_GENERATE_LINE_INFO).\n");
 	else if (view != SOURCE_SASS && fields->import && !source_book_has_lines(book))
-		fprintf(kernel_told(cli), "==WARNING== The program was compiled without -lineinfo: instructions have no source lines.\n");
+		fprintf(kernel_reported(cli),
+			"==WARNING== The program was compiled without -lineinfo: instructions have no source lines.\n");
 }
 
 int kernel_source_print(struct cli *cli, const struct kernel_fields *fields, const struct kernel_results *results,
@@ -201,7 +203,7 @@ int kernel_source_print(struct cli *cli, const struct kernel_fields *fields, con
 		source_book_release(&book);
 		return -EINVAL;
 	}
-	tell_what_is_missing(cli, fields, &book, source.view);
+	report_what_is_missing(cli, fields, &book, source.view);
 	if (options->baseline)
 		source.before = &before;
 	r = page_print_source(cli->out, results, options, &book, &source);
@@ -223,13 +225,13 @@ void kernel_source_complete(struct cli *cli, const struct kernel_fields *fields,
 		return;
 	if (report_row_count(report, TABLE_KERNEL_SOURCE) && source_book_load(&book, report, note, sizeof(note), &err) == 0) {
 		if (note[0])
-			fprintf(kernel_told(cli), "==WARNING== %s.\n", note);
+			fprintf(kernel_reported(cli), "==WARNING== %s.\n", note);
 		if (book.fact_count && !source_book_has_lines(&book))
-			fprintf(kernel_told(cli),
+			fprintf(kernel_reported(cli),
 				"==WARNING== The program was compiled without -lineinfo: instructions have no source lines.\n");
 		if ((files && read_files(fields, &book) < 0) ||
 		    ((files || facts) && book.fact_count && source_book_store(&book, report, path, facts, files, &err) < 0))
-			fprintf(kernel_told(cli), "==WARNING== Instructions are not kept in the report: %s.\n",
+			fprintf(kernel_reported(cli), "==WARNING== Instructions are not kept in the report: %s.\n",
 				err.text[0] ? err.text : "not enough memory");
 		source_book_release(&book);
 	}

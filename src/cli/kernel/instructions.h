@@ -29,7 +29,7 @@ void kernel_source_end(struct kernel_source_run *source);
 bool kernel_source_is(const char *metric);
 /* Takes it if it is. -ENOMEM. */
 int kernel_source_take(struct kernel_source_run *source, const char *metric);
-int kernel_source_take_chosen(struct kernel_source_run *source, const struct choice *choice);
+int kernel_source_take_selected(struct kernel_source_run *source, const struct choice *choice);
 /* `code`: folder for cubins; NULL: none. */
 void kernel_source_ask(struct kernel_request *ret, const struct kernel_source_run *source, const char *code);
 /* Instructions are looked at: cubins are wanted. */

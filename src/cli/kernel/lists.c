@@ -14,19 +14,19 @@ struct cost {
 	size_t metrics, passes;
 };
 
-static bool cost_of(struct cli *cli, const struct kernel_chosen *chosen, struct cost *ret)
+static bool cost_of(struct cli *cli, const struct kernel_selected *selected, struct cost *ret)
 {
 	size_t count;
-	const char **names = choice_names(&chosen->choice, METRIC_COUNTED, &count);
+	const char **names = choice_names(&selected->choice, METRIC_COUNTED, &count);
 	struct schedule schedule;
 	struct error err;
 
-	if (!names || schedule_make(&schedule, &chosen->counted, SCHEDULE_MIXED, names, count, &err) < 0) {
+	if (!names || schedule_make(&schedule, &selected->counted, SCHEDULE_MIXED, names, count, &err) < 0) {
 		command_fail(cli, &kernel_command, "%s", names ? err.text : "Not enough memory");
 		free(names);
 		return false;
 	}
-	*ret = (struct cost){ chosen->choice.count, schedule.passes };
+	*ret = (struct cost){ selected->choice.count, schedule.passes };
 	schedule_release(&schedule);
 	free(names);
 	return true;
@@ -36,15 +36,15 @@ static bool set_cost(struct cli *cli, const struct kernel_fields *fields, const 
 		     const char *chip, const char *set, struct cost *ret)
 {
 	struct kernel_fields only = *fields;
-	struct kernel_chosen chosen;
+	struct kernel_selected selected;
 	bool ok;
 
 	only.sets = (struct option_texts){ &set, 1 };
 	only.sections = only.metrics = (struct option_texts){ NULL, 0 };
-	if (!kernel_choose(cli, &only, texts, cupti, chip, &chosen))
+	if (!kernel_choose(cli, &only, texts, cupti, chip, &selected))
 		return false;
-	ok = cost_of(cli, &chosen, ret);
-	kernel_release_chosen(&chosen);
+	ok = cost_of(cli, &selected, ret);
+	kernel_release_selected(&selected);
 	return ok;
 }
 
@@ -138,7 +138,7 @@ static bool list_sets(struct cli *cli, const struct kernel_fields *fields, const
 		fputs("Chip,Identifier,Sections,Enabled,Metrics,Passes\n", cli->out);
 	if (!count) {
 		print_sets(cli, fields, texts, NULL, NULL);
-		kernel_warn(cli, "note: There is no GPU here (%s): with --chips gh100 metrics and passes are told, too", why);
+		kernel_warn(cli, "note: There is no GPU on this machine (%s); --chips gh100 lists metrics and passes, too", why);
 	}
 	for (size_t i = 0; ok && i < count; i++)
 		ok = print_sets(cli, fields, texts, &cupti, chips[i]);
@@ -192,16 +192,17 @@ int kernel_list_sections(struct cli *cli, const struct kernel_fields *fields)
 	return 0;
 }
 
-static void print_chosen(struct cli *cli, const struct kernel_fields *fields, const struct kernel_chosen *chosen)
+static void print_selected(struct cli *cli, const struct kernel_fields *fields, const struct kernel_selected *selected)
 {
 	static const char *const origins[METRIC_ORIGINS] = { "counted", "sampled", "own" };
-	const struct choice *choice = &chosen->choice;
+	const struct choice *choice = &selected->choice;
 
 	if (fields->csv)
 		fputs("Chip,Metric Name,Origin\n", cli->out);
 	for (size_t i = 0; i < choice->count; i++) {
 		if (fields->csv)
-			fprintf(cli->out, "%s,%s,%s\n", chosen->counted.chip, choice->metrics[i].name, origins[choice->metrics[i].origin]);
+			fprintf(cli->out, "%s,%s,%s\n", selected->counted.chip, choice->metrics[i].name,
+				origins[choice->metrics[i].origin]);
 		else
 			fprintf(cli->out, "%s%s\n", choice->metrics[i].origin == METRIC_SAMPLED ? "pmsampling:" : "",
 				choice->metrics[i].name);
@@ -211,18 +212,18 @@ static void print_chosen(struct cli *cli, const struct kernel_fields *fields, co
 static bool list_metrics(struct cli *cli, const struct kernel_fields *fields, const struct kernel_texts *texts,
 			 const struct cupti_host *cupti, const char *chip)
 {
-	struct kernel_chosen chosen;
+	struct kernel_selected selected;
 	struct cost cost;
 	bool ok;
 
-	if (!kernel_choose(cli, fields, texts, cupti, chip, &chosen))
+	if (!kernel_choose(cli, fields, texts, cupti, chip, &selected))
 		return false;
-	print_chosen(cli, fields, &chosen);
-	ok = cost_of(cli, &chosen, &cost);
+	print_selected(cli, fields, &selected);
+	ok = cost_of(cli, &selected, &cost);
 	if (ok)
-		fprintf(cli->err, "%s: %zu metrics, %zu pass%s\n", chosen.counted.chip, cost.metrics, cost.passes,
+		fprintf(cli->err, "%s: %zu metrics, %zu pass%s\n", selected.counted.chip, cost.metrics, cost.passes,
 			cost.passes == 1 ? "" : "es");
-	kernel_release_chosen(&chosen);
+	kernel_release_selected(&selected);
 	return ok;
 }
 

@@ -131,7 +131,7 @@ size_t kernel_find_chips(const struct kernel_fields *fields, char (*names)[CHIP_
 bool kernel_is_only_chip(const char *chip);
 
 /* Lines on how far a run is go there. */
-FILE *kernel_told(const struct cli *cli);
+FILE *kernel_reported(const struct cli *cli);
 void kernel_warn(struct cli *cli, const char *format, ...) __attribute__((format(printf, 2, 3), nonnull(2)));
 /* The report in a browser. */
 int kernel_view(struct cli *cli, const char *path);
@@ -147,17 +147,17 @@ bool kernel_load_texts(struct cli *cli, const struct kernel_fields *fields, stru
 void kernel_release_texts(struct kernel_texts *texts);
 
 /* What the options choose for one chip; false after an error was printed. Notes go to the error stream. */
-struct kernel_chosen {
+struct kernel_selected {
 	struct catalog counted, sampled;
 	char kept[1024]; /* folder of schedules */
 	struct choice choice;
 };
 bool kernel_choose(struct cli *cli, const struct kernel_fields *fields, const struct kernel_texts *texts, const struct cupti_host *cupti,
-		   const char *chip, struct kernel_chosen *ret);
-void kernel_release_chosen(struct kernel_chosen *choice);
+		   const char *chip, struct kernel_selected *ret);
+void kernel_release_selected(struct kernel_selected *choice);
 /* The metrics that --metrics alone means on that chip, by the names under which results have them. */
 struct string_list;
-int kernel_list_asked(const struct kernel_fields *fields, const struct kernel_texts *texts, struct kernel_chosen *chosen,
+int kernel_list_asked(const struct kernel_fields *fields, const struct kernel_texts *texts, struct kernel_selected *selected,
 		      struct string_list *ret, struct error *err);
 
 /* --list-sets, --list-sections and --list-metrics. */

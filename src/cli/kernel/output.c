@@ -43,7 +43,8 @@ static int check_macros(const char *name, const char *last, struct error *err)
 	for (const char *at = last; (at = strchr(at, '%')); at += 2)
 		if (!at[1] || !strchr("hpqi%", at[1]))
 			return error_set(err, EINVAL,
-					 "The output name '%s' has '%%%.1s', which is no macro: %%h, %%p, %%q{NAME}, %%i and %%%% are",
+					 "The output name '%s' has '%%%.1s', which is not a macro; use %%h, %%p, %%q{NAME}, %%i or "
+					 "%%%%",
 					 name, at + 1);
 	return 0;
 }
@@ -70,7 +71,7 @@ int kernel_output_path(const char *name, const char *ending, bool overwrite, cha
 	int r;
 
 	if (!*last || strcmp(last, ".") == 0 || strcmp(last, "..") == 0)
-		return error_set(err, EISDIR, "The output name '%s' has a folder only: write the name of a file behind it", name);
+		return error_set(err, EISDIR, "The output name '%s' is only a folder; add the name of a file", name);
 	r = check_macros(name, last, err);
 	for (unsigned number = 1; r >= 0 && numbered && number < HIGHEST_NUMBER; number++) {
 		buf_clear(&pattern);

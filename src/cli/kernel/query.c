@@ -91,12 +91,12 @@ static int unknown_metric(struct cli *cli, const struct catalog *c, const char *
 {
 	char hint[512];
 
-	return command_fail(cli, &kernel_command, "The chip %s has no metric '%s'.%s", c->chip, name,
+	return command_fail(cli, &kernel_command, "The chip %s does not have a metric '%s'.%s", c->chip, name,
 			    catalog_hint(c, name, hint, sizeof(hint)));
 }
 
 /* Those of --metrics only. */
-static int print_chosen(struct cli *cli, const struct catalog *c, const struct kernel_fields *fields)
+static int print_selected(struct cli *cli, const struct catalog *c, const struct kernel_fields *fields)
 {
 	const struct metric_base *base;
 	const char *text = NULL;
@@ -116,7 +116,7 @@ static int print_chip(struct cli *cli, const struct catalog *c, const struct ker
 {
 	print_head(cli->out, c, fields->csv, fields->query_mode == QUERY_BASE);
 	if (fields->metrics.count)
-		return print_chosen(cli, c, fields);
+		return print_selected(cli, c, fields);
 	for (size_t i = 0; i < c->count; i++)
 		print_base(cli->out, c, &c->bases[i], fields);
 	return 0;
@@ -184,8 +184,8 @@ static int query_texts(struct cli *cli, const struct kernel_fields *fields)
 	kernel_release_texts(&texts);
 	return count ? 0 :
 		       command_fail(cli, &kernel_command,
-				    "There is no collection '%s' of metrics: profiling, pmsampling, device, groups, launch, numa, nvlink, "
-				    "occupancy, source, stats or warpsampling",
+				    "Unknown collection '%s' of metrics; use profiling, pmsampling, device, groups, launch, numa, "
+				    "nvlink, occupancy, source, stats or warpsampling",
 				    fields->collection);
 }
 
@@ -199,7 +199,7 @@ int kernel_query(struct cli *cli, const struct kernel_fields *fields)
 	if (strcmp(fields->collection, "profiling") != 0 && strcmp(fields->collection, "pmsampling") != 0)
 		return query_texts(cli, fields);
 	if (fields->query_mode == QUERY_SUFFIX && !fields->metrics.count)
-		return command_fail(cli, &kernel_command, "Suffixes of which metrics? --metrics dram__bytes,sm__throughput");
+		return command_fail(cli, &kernel_command, "No metrics given; for example --metrics dram__bytes,sm__throughput");
 	if (!kernel_chips(cli, fields, &chips, &count))
 		return 1;
 	if (!kernel_load_cupti(cli, &cupti)) {

@@ -32,8 +32,8 @@ static int run_analyze(struct cli *cli, int argc, char **argv)
 	if (!parse_only(cli, &analyze_command, argc, argv, &parsed, &status))
 		return status;
 	status = command_fail(cli, &analyze_command,
-			      "The rules are not built yet: nothing was looked for. '%s stats %s' shows the "
-			      "tables, 'sonde view %s' what took the time",
+			      "Rules are not supported yet; nothing was checked. '%s stats %s' shows the tables, 'sonde view %s' what "
+			      "took the time",
 			      cli_name(cli), input_of(&parsed), input_of(&parsed));
 	options_release(&parsed);
 	return status;
@@ -62,13 +62,13 @@ static int run_recipe(struct cli *cli, int argc, char **argv)
 		return status;
 	if (parsed.word_count && is_in_stats(parsed.words[0]))
 		status = command_fail(cli, &recipe_command,
-				      "Recipes are not built yet: nothing was written. '%s stats -r %s -f csv -o - REPORT' "
-				      "prints the table for one report",
+				      "Recipes are not supported yet: nothing was written. '%s stats -r %s -f csv -o - REPORT' prints "
+				      "the table for one report",
 				      cli_name(cli), parsed.words[0]);
 	else
 		status = command_fail(cli, &recipe_command,
-				      "Recipes are not built yet: nothing was written. '%s stats REPORT' shows the "
-				      "tables of one report, 'sonde sql REPORT' answers questions",
+				      "Recipes are not supported yet: nothing was written. '%s stats REPORT' shows the tables of one "
+				      "report, 'sonde sql REPORT' answers questions",
 				      cli_name(cli));
 	options_release(&parsed);
 	return status;
@@ -77,36 +77,36 @@ static int run_recipe(struct cli *cli, int argc, char **argv)
 /* clang-format off */
 static const struct option_spec analyze_specs[] = {
 	{ .name = "rule", .letter = 'r', PLANNED(TEXTS), .arg = "name[:argument][,name]", .tag = "rules",
-	  .shown = "all", .help = "Rules to apply." },
+	  .shown = "all", .help = "Apply these rules." },
 	{ .name = "help-rules", PLANNED(TEXT), .values = "ALL|TEXT", .bare = "ALL", .arg = "name|ALL", .tag = "rules",
-	  .help = "Say what a rule looks for." },
-	{ .name = "report-dir", PLANNED(TEXTS), .arg = "folder", .tag = "rules", .help = "Look here for rules first." },
+	  .help = "Describe a rule." },
+	{ .name = "report-dir", PLANNED(TEXTS), .arg = "folder", .tag = "rules", .help = "Look in this folder for rules first." },
 	{ .name = "input", PLANNED(TEXT), .arg = "file", .tag = "rules", .help = "The recording." },
 	{ .name = "sqlite", PLANNED(TEXT), .arg = "file", .tag = "rules", .help = "The recording's export." },
-	{ .name = "force-export", PLANNED(BOOL), .tag = "rules", .help = "Export the recording again." },
+	{ .name = "force-export", PLANNED(BOOL), .tag = "rules", .help = "Export the report again." },
 	{ .name = "filter-time", PLANNED(TEXT), .arg = "[start]/[end]", .tag = "rules",
-	  .help = "Only what happened between two times." },
+	  .help = "Use only events between two times." },
 	{ .name = "filter-nvtx", PLANNED(TEXT), .arg = "range[@domain][/index]", .tag = "rules",
-	  .help = "Only what happened inside an NVTX range." },
-	{ .name = "format", .letter = 'f', PLANNED(TEXTS), .arg = "format", .tag = "output", .help = "How tables look." },
+	  .help = "Use only events inside an NVTX range." },
+	{ .name = "format", .letter = 'f', PLANNED(TEXTS), .arg = "format", .tag = "output", .help = "Set the format of tables." },
 	{ .name = "output", .letter = 'o', PLANNED(TEXTS), .arg = "base|-|@command|.", .tag = "output",
-	  .help = "Where tables go." },
-	{ .name = "timeunit", PLANNED(TEXT), .arg = "unit", .tag = "output", .help = "Unit of times." },
+	  .help = "Write tables there." },
+	{ .name = "timeunit", PLANNED(TEXT), .arg = "unit", .tag = "output", .help = "Set the unit of times." },
 	{ .name = "quiet", .letter = 'q', PLANNED(BOOL), .tag = "output", .help = "Tables only." },
 	{ .name = "force-overwrite", PLANNED(BOOL), .tag = "output", .help = "Replace files that exist." },
 };
 /* clang-format on */
 static const struct option_spec recipe_specs[] = {
-	{ .name = "quiet", .letter = 'q', PLANNED(BOOL), .tag = "output", .help = "Say nothing but what went wrong." },
+	{ .name = "quiet", .letter = 'q', PLANNED(BOOL), .tag = "output", .help = "Print errors only." },
 };
 static const struct option_table analyze_options = OPTION_TABLE(analyze_specs);
 static const struct option_table recipe_options = OPTION_TABLE(recipe_specs);
 
 const struct command analyze_command = {
 	.name = "analyze",
-	.summary = "Say what is slow in a recording and why",
+	.summary = "Analyse a report: what is slow, and why",
 	.synopsis = "[options] FILE.sonde",
-	.description = "The rules are not built yet: nothing is looked for.",
+	.description = "The rules are not supported yet: nothing is looked for.",
 	.options = &analyze_options,
 	.words = COMMAND_FILES,
 	.planned = true,
@@ -115,9 +115,9 @@ const struct command analyze_command = {
 
 const struct command recipe_command = {
 	.name = "recipe",
-	.summary = "Look at several recordings together",
+	.summary = "Analyse several reports together",
 	.synopsis = "[options] name [arguments]",
-	.description = "Recipes are not built yet: nothing is computed.",
+	.description = "Recipes are not supported yet: nothing is computed.",
 	.options = &recipe_options,
 	.words = COMMAND_PROGRAM,
 	.planned = true,

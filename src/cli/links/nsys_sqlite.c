@@ -25,7 +25,7 @@ static void sibling_name(const char *report, char *ret, size_t size)
 	snprintf(ret, size, "%.*s.sqlite", (int)len, report);
 }
 
-static bool asked(const struct options_parsed *parsed, const char *name)
+static bool is_asked_for(const struct options_parsed *parsed, const char *name)
 {
 	const struct option_use *use = options_find_use(parsed, name);
 
@@ -35,7 +35,7 @@ static bool asked(const struct options_parsed *parsed, const char *name)
 /* Tables for programs have standard output to themselves. */
 static FILE *choose_message_stream(struct cli *cli, const struct options_parsed *parsed)
 {
-	return asked(parsed, "format") || asked(parsed, "output") ? cli->err : cli->out;
+	return is_asked_for(parsed, "format") || is_asked_for(parsed, "output") ? cli->err : cli->out;
 }
 
 static bool is_older(const char *path, const char *report)
@@ -76,7 +76,7 @@ static void write_export(struct cli *cli, const char *report, const char *path)
 		return;
 	/* --sqlite may name anything, and a recording cannot be made again. */
 	if (is_report_file(path))
-		r = error_set(&err, EEXIST, "'%s' is a report, and is left as it is", path);
+		r = error_set(&err, EEXIST, "'%s' is a report; it is not replaced", path);
 	else
 		r = export_run(q, &request, written, sizeof(written), &err);
 	if (r < 0)
@@ -96,12 +96,12 @@ bool nsys_stats_sqlite(struct cli *cli, const struct options_parsed *parsed, con
 		snprintf(ret_shown, shown_size, "%s", named->value);
 	else
 		sibling_name(report, ret_shown, shown_size);
-	if (stat(ret_shown, &st) == 0 && !asked(parsed, "force-export")) {
-		if (!asked(parsed, "quiet"))
+	if (stat(ret_shown, &st) == 0 && !is_asked_for(parsed, "force-export")) {
+		if (!is_asked_for(parsed, "quiet"))
 			say_existing(out, ret_shown, report);
 		return true;
 	}
-	if (!asked(parsed, "quiet"))
+	if (!is_asked_for(parsed, "quiet"))
 		fprintf(out, "Generating SQLite file %s from %s\n", ret_shown, report);
 	fflush(out);
 	write_export(cli, report, ret_shown);

@@ -20,15 +20,15 @@ struct status_fields {
 /* clang-format off */
 static const struct option_spec status_specs[] = {
 	{ .name = "environment", .letter = 'e', FIELD(BOOL, environment), .initial = "false", .tag = "what",
-	  .help = "Whether this machine lets CPU time be sampled." },
+	  .help = "Check whether this machine allows CPU sampling." },
 	{ .name = "network", .letter = 'n', FIELD(BOOL, network), .initial = "false", .tag = "what",
 	  .help = "Whether network cards can be sampled. Not built yet." },
 	{ .name = "all", FIELD(BOOL, all), .initial = "false", .tag = "what", .help = "All of these." },
 	{ .name = "session", FIELD(TEXT, session), .arg = "name", .tag = "what",
-	  .help = "The session asked about." },
+	  .help = "Print this session." },
 	{ .name = "output-format", .letter = 'f', .type = OPTION_CHOICE, .values = "plain|json",
 	  .offset = offsetof(struct status_fields, format), .initial = "plain", .tag = "what",
-	  .help = "Sessions as a list for people or for programs." },
+	  .help = "Print the sessions as a list for people or for programs." },
 };
 /* clang-format on */
 
@@ -82,7 +82,7 @@ static void print_environment(struct cli *cli)
 	fprintf(cli->out, "Linux perf_event_open syscall available: %s\nSampling trigger event available: %s\n", own, own);
 	fprintf(cli->out, "CPU Profiling Environment (process-tree): %s\n", own);
 	fprintf(cli->out, "CPU Profiling Environment (system-wide): %s\n", name_verdict(verdict(doctor_probe_perf_system, &host)));
-	fputs("\n'sonde doctor' says more, and how to allow what is not.\n", cli->out);
+	fputs("\n'sonde doctor' prints more, and how to allow the rest.\n", cli->out);
 }
 
 static int run_status(struct cli *cli, int argc, char **argv)
@@ -96,7 +96,7 @@ static int run_status(struct cli *cli, int argc, char **argv)
 	if (fields.environment || fields.all)
 		print_environment(cli);
 	if (fields.network || fields.all)
-		command_fail(cli, &status_command, "The network is not sampled yet");
+		command_fail(cli, &status_command, "Network cards cannot be sampled yet");
 	status = fields.network;
 	if (!fields.environment && !fields.network && !fields.all)
 		status = sessions_print_status(cli, &status_command, fields.session, fields.format != 0);
@@ -106,10 +106,10 @@ static int run_status(struct cli *cli, int argc, char **argv)
 
 const struct command status_command = {
 	.name = "status",
-	.summary = "Say what sessions do, or what this machine allows (-e)",
+	.summary = "Print sessions, or what this machine allows (-e)",
 	.synopsis = "[options]",
-	.description = "With -e: whether this machine lets CPU time be sampled, in nsys's words; 'sonde doctor' tells "
-		       "more. Without options: the sessions there are, as 'sessions list' has them.",
+	.description = "With -e, prints whether this machine allows CPU sampling, in nsys's words; 'sonde doctor' prints more. "
+		       "Without options, prints the sessions, as 'sessions list' does.",
 	.options = &status_options,
 	.words = COMMAND_NO_WORDS,
 	.run = run_status,

@@ -7,13 +7,13 @@
 
 #include "base/cleanup.h"
 #include "base/macros.h"
-#include "base/system/output_place.h"
+#include "base/system/output_path.h"
 #include "cli/command.h"
 #include "cli/links/nsys_link.h"
 #include "cli/links/nvprof_table.h"
 #include "cli/reports/open_report.h"
 #include "cli/arguments/output_name.h"
-#include "cli/profile/after.h"
+#include "cli/profile/after_recording.h"
 #include "cli/arguments/string_list.h"
 
 extern const struct command nvprof_command;
@@ -109,7 +109,7 @@ static FILE *log_stream(const struct cli *cli, const char *log_file)
 static int log_path(struct cli *cli, const char *log_file, char *ret, size_t size)
 {
 	struct error err = { "" };
-	struct output_place place;
+	struct output_path place;
 	char *folder, *slash;
 	int writable;
 
@@ -117,9 +117,9 @@ static int log_path(struct cli *cli, const char *log_file, char *ret, size_t siz
 		return command_fail(cli, &nvprof_command, "--log-file: %s", err.text);
 	if (is_report_file(ret))
 		return command_fail(cli, &nvprof_command, "--log-file: '%s' is a report; name another file.", ret);
-	if (output_place_find(&place, ret, &err) < 0)
+	if (output_path_find(&place, ret, &err) < 0)
 		return command_fail(cli, &nvprof_command, "--log-file: %s.", err.text);
-	output_place_release(&place);
+	output_path_release(&place);
 	folder = strdup(ret);
 	slash = folder ? strrchr(folder, '/') : NULL;
 	if (slash)
@@ -219,13 +219,11 @@ static void print_notes(struct cli *cli, const struct options_parsed *parsed)
 		if (option_use_is_off(use))
 			continue;
 		if (use->spec->state == OPTION_PLANNED)
-			command_fail(cli, &nvprof_command, "--%s is not built yet; the run goes on without it", use->spec->name);
+			command_fail(cli, &nvprof_command, "--%s is not supported yet; ignored", use->spec->name);
 		counters |= use->spec->state == OPTION_ELSEWHERE;
 	}
 	if (counters)
-		command_fail(cli, &nvprof_command,
-			     "Hardware counters of kernels are not read here ('ncu' does); the "
-			     "run goes on without them");
+		command_fail(cli, &nvprof_command, "Hardware counters of kernels are not supported by nvprof; ignored. 'ncu' reads them");
 }
 
 static int answer_nvprof_command(struct cli *cli, const struct nvprof_fields *fields, const struct options_parsed *parsed)
@@ -238,12 +236,11 @@ static int answer_nvprof_command(struct cli *cli, const struct nvprof_fields *fi
 	}
 	if (fields->query)
 		return command_fail(cli, &nvprof_command,
-				    "Hardware counters of kernels are not read here; 'ncu --query-metrics' "
-				    "lists them");
+				    "Hardware counters of kernels are not supported by nvprof; 'ncu --query-metrics' lists them");
 	if (fields->input)
 		return print_tables(cli, fields, fields->input);
 	if (!parsed->word_count)
-		return command_fail(cli, &nvprof_command, "No program was given: nvprof [options] program [arguments].");
+		return command_fail(cli, &nvprof_command, "No program given: nvprof [options] program [arguments].");
 	if (tables_wanted(cli, fields) && !log_stream(cli, fields->log_file) && log_path(cli, fields->log_file, path, sizeof(path)))
 		return 1;
 	print_notes(cli, parsed);
@@ -268,7 +265,7 @@ static const char *const nvprof_examples[] = {
 	"sonde nvprof ./app",
 	"record CUDA and print its summaries",
 	"sonde nvprof --print-gpu-trace --csv --log-file trace.csv ./app",
-	"every kernel and copy into a file",
+	"write every kernel and copy to a file",
 	NULL,
 };
 

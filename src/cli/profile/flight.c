@@ -69,7 +69,7 @@ static int fill_slow(struct flight_options *flight, const char *text, struct err
 		return too_many("trigger-slow", err);
 	slow->factor = colon ? strtod(colon + 1, &end) : 0;
 	if (!colon || end == colon + 1 || *end || !isfinite(slow->factor) || slow->factor < 1)
-		return error_set(err, EINVAL, "--trigger-slow=%s: it is a range and a number, 1 or more, such as step:3.", text);
+		return error_set(err, EINVAL, "--trigger-slow takes a range and a number of at least 1, such as step:3, not '%s'.", text);
 	name = strndup(text, (size_t)(colon - text));
 	r = name ? profile_nvtx_name(&slow->range, "trigger-slow", name, err) : error_set(err, ENOMEM, "Out of memory.");
 	free(name);
@@ -98,7 +98,7 @@ static int without_recorder(const struct options_parsed *parsed, struct error *e
 
 	for (size_t i = 0; i < COUNT_OF(names); i++)
 		if (options_find_use(parsed, names[i]))
-			return error_set(err, EINVAL, "--%s means something with --flight-recorder only.", names[i]);
+			return error_set(err, EINVAL, "--%s requires --flight-recorder.", names[i]);
 	return 0;
 }
 
@@ -108,9 +108,9 @@ int profile_flight_fill(struct profile_options *o, const struct profile_fields *
 	if (!fields->flight)
 		return without_recorder(parsed, err);
 	if (o->capture_range != CAPTURE_RANGE_NONE)
-		return error_set(err, EINVAL, "--flight-recorder records all the time; --capture-range says when to: one of them only.");
+		return error_set(err, EINVAL, "--flight-recorder records all the time: it and --capture-range exclude each other.");
 	if (fields->start_later)
-		return error_set(err, EINVAL, "--flight-recorder records from the beginning; --start-later waits: one of them only.");
+		return error_set(err, EINVAL, "--flight-recorder records from the beginning: it and --start-later exclude each other.");
 	o->flight.on = true;
 	o->flight.trigger_max = fields->trigger_max;
 	TRY(fill_size(&o->flight, fields->flight, err));
@@ -127,6 +127,6 @@ void profile_flight_print(struct cli *cli, const struct record_result *result)
 		fprintf(cli->err, "Flight recorder: %s: %s; %.1f s, %" PRIu64 " events\n", result->path, result->reason,
 			(double)result->covered_ns / 1e9, result->events);
 	else if (!result->notes[0])
-		fprintf(cli->err, "Flight recorder: %s; 'sonde stop' writes a report and goes on\n", result->reason);
+		fprintf(cli->err, "Flight recorder: %s; 'sonde stop' writes a report and continues\n", result->reason);
 	fflush(cli->err);
 }

@@ -37,7 +37,7 @@ static int enable_gpu_plugin(const char *text, struct gpu_options *o, struct str
 
 	if (len == strlen("nvml_metrics") && strncmp(text, "nvml_metrics", len) == 0)
 		return nvml_plugin(text + len, o, err);
-	return string_list_addf(notes, "--enable: there is no plugin '%.*s' yet; the run goes on without it", (int)len, text);
+	return string_list_addf(notes, "--enable: the plugin '%.*s' is not supported; ignored", (int)len, text);
 }
 
 /* "0,1,all" ...: one word stands alone. */

@@ -74,7 +74,7 @@ static int start_hook(struct profile_hooks *hooks, const char *option, const cha
 	return r;
 }
 
-static void tell_status(const struct profile_hooks *hooks, const char *option, const char *command, int status)
+static void report_status(const struct profile_hooks *hooks, const char *option, const char *command, int status)
 {
 	FILE *err = hooks->cli->err;
 
@@ -98,7 +98,7 @@ static void reap(struct profile_hooks *hooks)
 		if (!hooks->running[i] || waitpid(hooks->running[i], &status, WNOHANG) == 0)
 			continue;
 		hooks->running[i] = 0;
-		tell_status(hooks, hooks->options[i], command_of(hooks, hooks->options[i]), status);
+		report_status(hooks, hooks->options[i], command_of(hooks, hooks->options[i]), status);
 	}
 }
 
@@ -139,7 +139,7 @@ void profile_hooks_finish(struct profile_hooks *hooks, const char *path)
 	if (path && command && start_hook(hooks, AFTER_REPORT, command, path, &pid) == 0) {
 		while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
 			;
-		tell_status(hooks, AFTER_REPORT, command, status);
+		report_status(hooks, AFTER_REPORT, command, status);
 	}
 	reap(hooks);
 }

@@ -3,7 +3,7 @@
 
 #include "base/buf.h"
 #include "base/cleanup.h"
-#include "cli/profile/after.h"
+#include "cli/profile/after_recording.h"
 #include "cli/profile/cuda.h"
 #include "cli/profile/setup.h"
 #include "cli/profile/window.h"
@@ -22,13 +22,9 @@ static bool seen_before(const struct options_parsed *parsed, size_t index)
 static int note_option(const struct option_spec *spec, struct string_list *notes)
 {
 	switch (spec->state) {
-	case OPTION_PLANNED: return string_list_addf(notes, "--%s is not built yet; the run goes on without it", spec->name);
-	case OPTION_ELSEWHERE:
-		return string_list_addf(notes,
-					"--%s has no meaning on this platform; the run goes on "
-					"without it",
-					spec->name);
-	case OPTION_OBSOLETE: return string_list_addf(notes, "--%s is obsolete and does nothing. %s", spec->name, spec->help);
+	case OPTION_PLANNED: return string_list_addf(notes, "--%s is not supported yet; ignored", spec->name);
+	case OPTION_ELSEWHERE: return string_list_addf(notes, "--%s is not supported on this platform; ignored", spec->name);
+	case OPTION_OBSOLETE: return string_list_addf(notes, "--%s is obsolete; ignored. %s", spec->name, spec->help);
 	case OPTION_BUILT: break;
 	}
 	return 0;
@@ -51,8 +47,7 @@ static int note_sources(uint64_t mask, enum trace_state state, const char *what_
 		r = buf_printf(&names, "%s%s", trace_list[i].name, left > 1 ? ", " : left == 1 ? " and " : "");
 	}
 	if (r >= 0 && count)
-		r = string_list_addf(notes, "--trace: %s %s; the run goes on without %s", buf_cstr(&names),
-				     count > 1 ? what_many : what_one, count > 1 ? "them" : "it");
+		r = string_list_addf(notes, "--trace: %s %s; ignored", buf_cstr(&names), count > 1 ? what_many : what_one);
 	buf_release(&names);
 	return r;
 }
@@ -60,7 +55,7 @@ static int note_sources(uint64_t mask, enum trace_state state, const char *what_
 /* An option that says how another one works, without that one. */
 static int note_alone(const struct options_parsed *parsed, const char *name, const char *needed, struct string_list *notes)
 {
-	return options_find_use(parsed, name) ? string_list_addf(notes, "--%s means something with --%s only", name, needed) : 0;
+	return options_find_use(parsed, name) ? string_list_addf(notes, "--%s requires --%s", name, needed) : 0;
 }
 
 static int note_gpu_metrics(const struct profile_fields *fields, const struct options_parsed *parsed, struct string_list *notes)
@@ -81,7 +76,7 @@ static int note_exports(uint64_t exports, struct string_list *notes)
 
 	for (; r >= 0 && (len = option_next_value(&list, &name)); exports >>= 1)
 		if (exports & 1 && strncmp(name, "none", len) != 0 && profile_export_type(name, len) < 0)
-			r = string_list_addf(notes, "--export=%.*s is not built yet; the run goes on without it", (int)len, name);
+			r = string_list_addf(notes, "--export=%.*s is not supported yet; ignored", (int)len, name);
 	return r;
 }
 
@@ -93,10 +88,10 @@ int profile_add_notes(const struct profile_fields *fields, const struct options_
 
 	/* The default names sources that are not built: only asking for them is worth a word. */
 	if (options_find_use(parsed, "trace")) {
-		r = note_sources(fields->trace, TRACE_STATE_PLANNED, "is not built yet", "are not built yet", notes);
+		r = note_sources(fields->trace, TRACE_STATE_PLANNED, "is not supported yet", "are not supported yet", notes);
 		if (r >= 0)
-			r = note_sources(fields->trace, TRACE_STATE_ELSEWHERE, "has no meaning on this platform",
-					 "have no meaning on this platform", notes);
+			r = note_sources(fields->trace, TRACE_STATE_ELSEWHERE, "is not supported on this platform",
+					 "are not supported on this platform", notes);
 	}
 	if (r >= 0)
 		r = profile_cuda_notes(fields, notes);

@@ -92,7 +92,7 @@ static int list_sessions(struct cli *cli, const struct sessions_fields *fields, 
 	struct error err = { "" };
 
 	if (parsed->word_count != 1 || strcmp(parsed->words[0], "list") != 0)
-		return command_fail(cli, &sessions_command, "The one thing to do is 'list': %s sessions list.", cli_name(cli));
+		return command_fail(cli, &sessions_command, "Only 'list' is supported: %s sessions list.", cli_name(cli));
 	if (steer_each(list_one, &list, &err) < 0)
 		return command_fail(cli, &sessions_command, "%s", err.text);
 	end_list(&list, "");
@@ -113,7 +113,7 @@ int sessions_print_status(struct cli *cli, const struct command *command, const 
 	if (r == 0) {
 		r = name ? list_one(reply, &list) : steer_each(list_one, &list, &err);
 		if (r >= 0)
-			end_list(&list, "There is no session.\n");
+			end_list(&list, "No sessions.\n");
 	}
 	free(reply);
 	return r < 0 ? command_fail(cli, command, "%s", err.text) : 0;
@@ -139,7 +139,7 @@ static const struct option_spec sessions_specs[] = {
 	  .help = "Print a line above the list." },
 	{ .name = "output-format", .letter = 'f', .type = OPTION_CHOICE, .values = "plain|json",
 	  .offset = offsetof(struct sessions_fields, format), .initial = "plain", .tag = "output",
-	  .help = "A list for people or for programs." },
+	  .help = "Print a list for people or for programs." },
 };
 /* clang-format on */
 static const struct option_table sessions_options = OPTION_TABLE(sessions_specs);
@@ -148,8 +148,7 @@ const struct command sessions_command = {
 	.name = "sessions",
 	.summary = "List the sessions",
 	.synopsis = "list [options]",
-	.description = "Lists the programs that were launched and can be recorded: number, time since the launch, state, programs "
-		       "launched and name of the session.",
+	.description = "Lists the sessions that can be recorded: number, time since the launch, state, launched programs and name.",
 	.options = &sessions_options,
 	.words = COMMAND_NO_WORDS,
 	.run = run_sessions,

@@ -24,7 +24,7 @@ int profile_kill_signal(const char *text, struct error *err)
 		return SIGKILL;
 	number = strtol(text, NULL, 10);
 	if (number < 1 || number > 64)
-		return error_set(err, EINVAL, "--kill: %s is no signal; they go from 1 to 64.", text);
+		return error_set(err, EINVAL, "--kill: %s is not a signal; signals are 1 to 64.", text);
 	return (int)number;
 }
 
@@ -76,7 +76,7 @@ static int check_together(const struct profile_fields *fields, const struct opti
 	if (fields->trace & TRACE_NONE_BIT && others)
 		return error_set(err, EINVAL, "--trace=none excludes all other sources.");
 	if (!fields->stop_on_exit && !fields->duration_ns)
-		return error_set(err, EINVAL, "--stop-on-exit=false needs a --duration.");
+		return error_set(err, EINVAL, "--stop-on-exit=false requires --duration.");
 	if (options_find_use(parsed, "nvtx-domain-include") && options_find_use(parsed, "nvtx-domain-exclude"))
 		return error_set(err, EINVAL, "--nvtx-domain-include and --nvtx-domain-exclude exclude each other.");
 	return output_name_check(fields->output, style, err);
@@ -132,7 +132,7 @@ static int fill_program(struct profile_setup *setup, char *const *argv, struct e
 	int r;
 
 	if (!argv[0])
-		return error_set(err, EINVAL, "No program was given: %s profile [options] program [arguments].",
+		return error_set(err, EINVAL, "No program given: %s profile [options] program [arguments].",
 				 setup->style == OUTPUT_SONDE ? "sonde" : "nsys");
 	r = find_program(argv[0], setup->program, sizeof(setup->program), err);
 	setup->options.argv = argv;

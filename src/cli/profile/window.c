@@ -106,7 +106,7 @@ static int read_key(struct schedule *schedule, const char *piece, size_t length,
 	int64_t value = -1;
 
 	if (!key)
-		return error_set(err, EINVAL, "--schedule: '%.*s' is not understood; it is " SCHEDULE_FORM ".", (int)length, piece);
+		return error_set(err, EINVAL, "--schedule does not take '%.*s'; it takes " SCHEDULE_FORM ".", (int)length, piece);
 	if (equals)
 		value = whole_number(equals + 1, length - (size_t)(equals + 1 - piece));
 	if (value < 0)
@@ -127,7 +127,7 @@ int profile_schedule(struct schedule *ret, const char *text, struct error *err)
 	}
 	if (!ret->active)
 		return error_set(err, EINVAL,
-				 "--schedule needs active=N, the steps recorded in each cycle, of at least 1: " SCHEDULE_FORM ".");
+				 "--schedule requires active=N, the steps recorded in each cycle, at least 1: " SCHEDULE_FORM ".");
 	return 0;
 }
 
@@ -138,17 +138,19 @@ static int fill_schedule(struct profile_options *o, const struct profile_fields 
 		return error_set(err, EINVAL, "--schedule and --capture-range exclude each other.");
 	if (strcmp(fields->capture_end, "stop") != 0 && strcmp(fields->capture_end, "stop-shutdown") != 0)
 		return error_set(err, EINVAL,
-				 "--capture-range-end of a --schedule is stop or stop-shutdown; how often it records, its "
-				 "repeat=N says.");
+				 "With --schedule, --capture-range-end takes stop or stop-shutdown; its repeat=N says how often it "
+				 "records.");
 	if (fields->trace & TRACE_NONE_BIT)
-		return error_set(err, EINVAL, "--schedule counts NVTX ranges, which --trace=none leaves out.");
+		return error_set(err, EINVAL, "--schedule counts NVTX ranges; --trace=none excludes them.");
 	return fill_range(o, CAPTURE_RANGE_SCHEDULE, "step-range", fields->step_range ? fields->step_range : "step", err);
 }
 
 static int fill_nvtx(struct profile_options *o, const char *range, struct error *err)
 {
 	if (!range || !*range)
-		return error_set(err, EINVAL, "--capture-range=nvtx needs the range that it waits for: --nvtx-capture=range@domain.");
+		return error_set(err, EINVAL,
+				 "--capture-range=nvtx requires the range that it waits for: "
+				 "--nvtx-capture=range@domain.");
 	return fill_range(o, CAPTURE_RANGE_NVTX, "nvtx-capture", range, err);
 }
 
@@ -199,11 +201,11 @@ int profile_window_notes(const struct profile_fields *fields, const struct optio
 	int r = 0;
 
 	if (fields->nvtx_capture && fields->capture_range != RANGE_NVTX)
-		r = string_list_addf(notes, "--nvtx-capture means something with --capture-range=nvtx only");
+		r = string_list_addf(notes, "--nvtx-capture requires --capture-range=nvtx");
 	if (r >= 0 && fields->capture_range != RANGE_HOTKEY && options_find_use(parsed, "hotkey-capture"))
-		r = string_list_addf(notes, "--hotkey-capture means something with --capture-range=hotkey only");
+		r = string_list_addf(notes, "--hotkey-capture requires --capture-range=hotkey");
 	if (r >= 0 && fields->step_range && !fields->schedule)
-		r = string_list_addf(notes, "--step-range means something with --schedule only");
+		r = string_list_addf(notes, "--step-range requires --schedule");
 	if (r >= 0 && fields->capture_range != RANGE_NONE && strncmp(fields->capture_end, "repeat", 6) == 0)
 		r = string_list_addf(notes, "--capture-range-end=%s: all ranges go into one report", fields->capture_end);
 	return r;

@@ -9,7 +9,7 @@
 
 #include "base/cleanup.h"
 #include "base/text/ending.h"
-#include "cli/reports/import_apart.h"
+#include "cli/reports/import_process.h"
 #include "report/format/file_format.h"
 #include "report/reader.h"
 
@@ -86,8 +86,8 @@ static int keep_open(const char *folder, struct opened_report *ret, struct error
 	return 0;
 }
 
-static int import_foreign(struct cli *cli, const char *name, enum foreign_kind kind, struct opened_report *ret, struct foreign_result *told,
-			  struct error *err)
+static int import_foreign(struct cli *cli, const char *name, enum foreign_kind kind, struct opened_report *ret,
+			  struct foreign_result *reported, struct error *err)
 {
 	struct import_signals signals;
 	char folder[PATH_MAX], path[PATH_MAX];
@@ -96,12 +96,12 @@ static int import_foreign(struct cli *cli, const char *name, enum foreign_kind k
 	import_block(&signals);
 	if (make_folder(folder)) {
 		report_name(folder, path);
-		r = import_apart(cli, name, kind, path, false, &signals, told, err);
+		r = import_apart(cli, name, kind, path, false, &signals, reported, err);
 		if (r >= 0)
 			r = keep_open(folder, ret, err);
 		remove_folder(folder);
 	} else {
-		r = error_set_errno(err, errno, "No folder can be made for importing '%s'; TMPDIR may name a place", name);
+		r = error_set_errno(err, errno, "Cannot make a folder to import '%s'; set TMPDIR to a writable folder", name);
 	}
 	import_unblock(&signals);
 	return r;
@@ -110,7 +110,7 @@ static int import_foreign(struct cli *cli, const char *name, enum foreign_kind k
 bool open_report(struct cli *cli, const struct command *command, const char *name, struct opened_report *ret, int *ret_status)
 {
 	char advice[PATH_MAX];
-	struct foreign_result told;
+	struct foreign_result reported;
 	enum foreign_kind kind;
 	struct error err;
 
@@ -124,11 +124,11 @@ bool open_report(struct cli *cli, const struct command *command, const char *nam
 		return false;
 	}
 	snprintf(advice, sizeof(advice), "%s", ret->path);
-	if (import_foreign(cli, advice, kind, ret, &told, &err) < 0) {
+	if (import_foreign(cli, advice, kind, ret, &reported, &err) < 0) {
 		*ret_status = command_fail(cli, command, "%s", err.text);
 		return false;
 	}
-	ret->is_partial = import_tell(cli, command, advice, &told);
+	ret->is_partial = import_report(cli, command, advice, &reported);
 	return true;
 }
 

@@ -5,7 +5,7 @@
 
 #include "base/macros.h"
 #include "base/text/nearest.h"
-#include "base/system/output_place.h"
+#include "base/system/output_path.h"
 #include "cli/sql/shell.h"
 
 /* A word and what follows it. */
@@ -106,7 +106,7 @@ static enum sql_answer show_schema(struct sql_shell *shell, const char *pattern)
 
 	if (each_table(shell, pattern, print_columns))
 		return SQL_GO_ON;
-	snprintf(text, sizeof(text), "There is no table '%.100s': .tables lists them", pattern);
+	snprintf(text, sizeof(text), "Unknown table '%.100s'; .tables lists the tables", pattern);
 	return fail_dot_command(shell, text);
 }
 
@@ -178,11 +178,11 @@ static const struct {
 	enum sql_answer (*run)(struct sql_shell *shell, const char *argument);
 } dot_commands[] = {
 	{ ".help", "", "this list", show_help },
-	{ ".tables", "[pattern]", "what can be queried; % stands for any characters", list_tables },
+	{ ".tables", "[pattern]", "lists what can be queried; % stands for any characters", list_tables },
 	{ ".schema", "[pattern]", "its columns", show_schema },
 	{ ".mode", "[format]", "column, table, csv, tsv, json, hdoc or htable, with the arguments of sonde stats", set_mode },
-	{ ".output", "[file]", "where rows go from here on; without a file: back here", set_output },
-	{ ".timer", "on|off", "how long each statement takes", set_timer },
+	{ ".output", "[file]", "writes rows to a file from here on; without a file: back here", set_output },
+	{ ".timer", "on|off", "prints how long each statement takes", set_timer },
 	{ ".quit", "", "leaves; so does .exit, and the end of the input", leave_shell },
 	{ ".exit", "", NULL, leave_shell },
 };
@@ -207,7 +207,8 @@ static enum sql_answer refuse_dot_command(struct sql_shell *shell, const char *w
 	nearest_begin(&nearest, word);
 	for (size_t i = 0; i < DOT_COMMANDS; i++)
 		nearest_offer(&nearest, dot_commands[i].word, strlen(dot_commands[i].word));
-	snprintf(text, sizeof(text), "There is no command '%s'.%s .help lists them.", word, nearest_hint(&nearest, "", hint, sizeof(hint)));
+	snprintf(text, sizeof(text), "Unknown command '%s'.%s .help lists the commands.", word,
+		 nearest_hint(&nearest, "", hint, sizeof(hint)));
 	return fail_dot_command(shell, text);
 }
 

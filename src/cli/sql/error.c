@@ -79,9 +79,12 @@ static void hint_table(struct sql_shell *shell, const char *name)
 	offer_tables(shell, &nearest);
 	nearest_hint(&nearest, "", hint, sizeof(hint));
 	if (sqlite3_table_column_metadata(query_db(shell->query), "temp", name, NULL, NULL, NULL, NULL, NULL, NULL) == SQLITE_OK)
-		fprintf(shell->cli->err, "The recording has no data for %s.\n", name);
+		fprintf(shell->cli->err, "The report has no data for %s.\n", name);
 	else
-		fprintf(shell->cli->err, "%s\n", *hint ? hint + 1 : "Which tables there are: .tables, or SELECT name FROM sqlite_master");
+		fprintf(shell->cli->err, "%s\n",
+			*hint ? hint + 1 :
+				"'.tables' lists the tables, and so does SELECT name FROM "
+				"sqlite_master");
 }
 
 /* SQLite does not say where a table that is not there was named. */

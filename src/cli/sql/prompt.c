@@ -9,7 +9,7 @@
 #include <unistd.h>
 #include <wchar.h>
 
-#include "base/system/output_place.h"
+#include "base/system/output_path.h"
 #include "cli/sql/shell.h"
 
 #define HISTORY_LINES 1000
@@ -176,7 +176,7 @@ int sql_prompt(struct sql_shell *shell)
 	struct prompt p = { .shell = shell };
 	sigset_t interrupt, mask;
 
-	fputs("Statements end with a semicolon; .tables lists what can be queried, .help what else there is.\n", shell->cli->out);
+	fputs("Statements end with a semicolon; .tables lists what can be queried, .help lists the commands.\n", shell->cli->out);
 	fflush(shell->cli->out);
 	shell->takes_interrupts = 1;
 	sigemptyset(&interrupt);

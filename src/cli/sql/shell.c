@@ -1,4 +1,4 @@
-#include "cli/sql/apart.h"
+#include "cli/sql/confined_sql.h"
 
 #include <errno.h>
 #include <signal.h>

@@ -20,7 +20,7 @@ struct sql_shell {
 	struct buf text;      /* a statement whose end was not seen yet */
 	unsigned line;        /* lines read so far */
 	unsigned text_line;   /* where that statement begins; 0: it has no lines that were counted */
-	/* Where statements run in another process (apart.h): */
+	/* Where statements run in another process (confined_sql.h): */
 	bool is_apart; /* this one has the lines */
 	int apart;     /* a socket to the other */
 	pid_t apart_child;

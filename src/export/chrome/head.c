@@ -313,7 +313,7 @@ static void name_streams(struct chrome *c, bool recorded)
 }
 
 /* "trace.process_labels.502.0": what an imported trace said of the places of its events. */
-static bool told_again(struct chrome *c)
+static bool reported_again(struct chrome *c)
 {
 	sqlite3_stmt *row = prepare_head_query(c, FACTS);
 	char what[64], pid[64], tid[64];
@@ -349,7 +349,7 @@ static bool told_again(struct chrome *c)
 
 void chrome_names(struct chrome *c)
 {
-	bool recorded = !told_again(c);
+	bool recorded = !reported_again(c);
 
 	name_processes(c, recorded);
 	name_streams(c, recorded);

@@ -1,12 +1,12 @@
 /* Slices and instants, row by row: a row is what a viewer shows as one thing (the calls of a thread, the work of a stream).
- * Slices of one track must nest, so that those that overlap otherwise go to further tracks, the lanes. */
+ * Slices of one track must nest, so that those that overlap otherwise go to further tracks. */
 #include <errno.h>
 
 #include "base/array.h"
 #include "base/sort.h"
 #include "export/perfetto/perfetto.h"
 
-#define MAX_LANES 4096u
+#define MAX_TRACKS 4096u
 
 /* clang-format off */
 enum row_class {
@@ -48,7 +48,7 @@ struct part {
 	unsigned table;
 };
 
-struct lane {
+struct row_track {
 	uint64_t track;
 	int64_t *ends; /* of slices that are open, the innermost last */
 	unsigned open, cap;
@@ -59,11 +59,11 @@ struct row {
 	unsigned class; /* enum row_class */
 	bool nests;
 	uint64_t parent;
-	uint64_t first; /* track of the first lane, where it is there already; 0: it is made */
+	uint64_t first; /* track of the first nested, where it is there already; 0: it is made */
 	char name[200];
 	struct event_merge events;
-	struct lane *lanes;
-	unsigned lane_count;
+	struct row_track *tracks;
+	unsigned track_count;
 };
 
 static int compare_track_values(int64_t a, int64_t b)
@@ -159,37 +159,38 @@ static void name_row(struct row *row, const int64_t *track)
 	}
 }
 
-static void close_until(struct row *row, struct lane *lane, int64_t time)
+static void close_until(struct row *row, struct row_track *nested, int64_t time)
 {
-	for (; lane->open && lane->ends[lane->open - 1] <= time; lane->open--)
-		perfetto_end_slice(row->p, lane->track, lane->ends[lane->open - 1]);
+	for (; nested->open && nested->ends[nested->open - 1] <= time; nested->open--)
+		perfetto_end_slice(row->p, nested->track, nested->ends[nested->open - 1]);
 }
 
-static struct lane *add_row_track(struct row *row)
+static struct row_track *add_row_track(struct row *row)
 {
-	struct lane *added;
+	struct row_track *added;
 
-	if (row->lane_count == MAX_LANES)
+	if (row->track_count == MAX_TRACKS)
 		return NULL;
-	added = LIST_ROOM(row->lanes, row->lane_count) ? &row->lanes[row->lane_count] : NULL;
+	added = LIST_ROOM(row->tracks, row->track_count) ? &row->tracks[row->track_count] : NULL;
 	if (!added) {
 		row->p->result = -ENOMEM;
 		return NULL;
 	}
-	*added = (struct lane){ .track = row->lane_count == 0 && row->first ? row->first : perfetto_track(row->p, row->parent, row->name) };
-	row->lane_count++;
+	*added = (struct row_track){ .track = row->track_count == 0 && row->first ? row->first :
+										    perfetto_track(row->p, row->parent, row->name) };
+	row->track_count++;
 	return added;
 }
 
-/* A lane in which the slice is alone, or within the innermost that is open. */
-static struct lane *find_lane(struct row *row, int64_t start, int64_t end)
+/* A nested in which the slice is alone, or within the innermost that is open. */
+static struct row_track *find_row_track(struct row *row, int64_t start, int64_t end)
 {
-	for (unsigned i = 0; i < row->lane_count; i++) {
-		struct lane *lane = &row->lanes[i];
+	for (unsigned i = 0; i < row->track_count; i++) {
+		struct row_track *nested = &row->tracks[i];
 
-		close_until(row, lane, start);
-		if (lane->open == 0 || (row->nests && lane->ends[lane->open - 1] >= end))
-			return lane;
+		close_until(row, nested, start);
+		if (nested->open == 0 || (row->nests && nested->ends[nested->open - 1] >= end))
+			return nested;
 	}
 	return add_row_track(row);
 }
@@ -197,26 +198,26 @@ static struct lane *find_lane(struct row *row, int64_t start, int64_t end)
 static void put_range_event(struct row *row, const struct event_reader *r)
 {
 	int64_t start = event_value(r, EVENT_START), end = event_end(r);
-	struct lane *lane = find_lane(row, start, end);
+	struct row_track *nested = find_row_track(row, start, end);
 
-	if (!lane) {
+	if (!nested) {
 		row->p->e->left_out++;
 		return;
 	}
-	if (!ARRAY_ROOM(lane->ends, lane->open, lane->cap, 1)) {
+	if (!ARRAY_ROOM(nested->ends, nested->open, nested->cap, 1)) {
 		row->p->result = -ENOMEM;
 		return;
 	}
-	perfetto_event(row->p, r, EVENT_TYPE_BEGIN, lane->track);
+	perfetto_event(row->p, r, EVENT_TYPE_BEGIN, nested->track);
 	perfetto_packet(row->p, start, PACKET_TRACK_EVENT);
-	lane->ends[lane->open++] = end;
+	nested->ends[nested->open++] = end;
 }
 
 static void put_instant(struct row *row, const struct event_reader *r)
 {
-	if (row->lane_count == 0 && !add_row_track(row))
+	if (row->track_count == 0 && !add_row_track(row))
 		return;
-	perfetto_event(row->p, r, EVENT_TYPE_INSTANT, row->lanes[0].track);
+	perfetto_event(row->p, r, EVENT_TYPE_INSTANT, row->tracks[0].track);
 	perfetto_packet(row->p, event_value(r, EVENT_START), PACKET_TRACK_EVENT);
 }
 
@@ -239,17 +240,17 @@ static int put_events(struct row *row, struct error *err)
 	}
 	if (result < 0)
 		return error_set(err, ENOMEM, "Not enough memory");
-	for (unsigned i = 0; i < row->lane_count; i++)
-		close_until(row, &row->lanes[i], INT64_MAX);
+	for (unsigned i = 0; i < row->track_count; i++)
+		close_until(row, &row->tracks[i], INT64_MAX);
 	return 0;
 }
 
 static void release_row(struct row *row)
 {
 	event_merge_release(&row->events);
-	for (unsigned i = 0; i < row->lane_count; i++)
-		free(row->lanes[i].ends);
-	free(row->lanes);
+	for (unsigned i = 0; i < row->track_count; i++)
+		free(row->tracks[i].ends);
+	free(row->tracks);
 }
 
 static int put_timeline_row(struct perfetto *p, const struct part *parts, size_t count, const struct track_groups *groups,

@@ -310,7 +310,7 @@ static const void *new_blob(void *context, uint64_t id, const void *data, size_t
 }
 
 /* Says of itself what it is. */
-static int adds(void *context, struct report_writer *w)
+static int add_kept_rows(void *context, struct report_writer *w)
 {
 	const int64_t values[] = { (int64_t)report_string(w, REDACTED, strlen(REDACTED)), (int64_t)report_string(w, "1", 1), 1, 1 };
 	struct report_track *facts = report_track(w, TABLE_META, 0);
@@ -347,7 +347,7 @@ int redaction_begin(struct redaction **ret, struct report *r, struct report_part
 		rc = look_through(x);
 	if (rc < 0) {
 		redaction_end(x);
-		return error_set_errno(err, -rc, "The report cannot be looked through");
+		return error_set_errno(err, -rc, "The report cannot be read");
 	}
 	x->by_time = *part;
 	part->keeps = keeps_redacted_event;
@@ -355,7 +355,7 @@ int redaction_begin(struct redaction **ret, struct report *r, struct report_part
 	part->keeps_blob = keeps_blob;
 	part->new_text = new_text;
 	part->new_blob = new_blob;
-	part->adds = adds;
+	part->adds = add_kept_rows;
 	part->context = x;
 	*ret = x;
 	return 0;

@@ -369,7 +369,7 @@ static int put_all(struct speedscope *s, struct error *err)
 	const char *name = path_name(s->t.e->request->input);
 
 	if (stacks != EXPORT_STACKS_ANY && stacks != EXPORT_STACKS_CPU && stacks != EXPORT_STACKS_GPU)
-		return error_set(err, EINVAL, "--stacks=offcpu and osrt are of -t folded");
+		return error_set(err, EINVAL, "--stacks=offcpu and --stacks=osrt are only supported with -t folded");
 	fputs_unlocked("{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\"exporter\":\"sonde\",\"name\":", s->out);
 	json_put_text(s->out, name, strlen(name));
 	fputs_unlocked(",\"activeProfileIndex\":0,\"profiles\":[", s->out);

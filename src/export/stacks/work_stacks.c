@@ -163,7 +163,7 @@ static void close_ranges(struct open_ranges *open, int64_t time)
 	open->count = kept;
 }
 
-static uint32_t innermost(struct work_stacks *w, struct open_ranges *open)
+static uint32_t find_innermost_range(struct work_stacks *w, struct open_ranges *open)
 {
 	uint32_t node = open->thread;
 
@@ -184,7 +184,7 @@ static int take_event(struct work_stacks *w, uint32_t process, struct open_range
 
 	close_ranges(open, event_value(r, EVENT_START));
 	if (r->table == TABLE_CUDA_API) {
-		node = innermost(w, open);
+		node = find_innermost_range(w, open);
 		return node ? set_call(w, process, event_value(r, EVENT_CORRELATION), node) : -ENOMEM;
 	}
 	if (open->count == MAX_OPEN)
@@ -199,7 +199,7 @@ static const int64_t *track_at(const struct work_stacks *w, size_t i)
 	return w->t->tracks.rows + (size_t)w->tracks[i] * w->t->tracks.width;
 }
 
-static int compare_tracks(const void *a, const void *b, void *context)
+static int compare_stack_tracks(const void *a, const void *b, void *context)
 {
 	const struct timeline *t = context;
 	const uint32_t one = *(const uint32_t *)a, other = *(const uint32_t *)b;
@@ -217,7 +217,7 @@ static int sort_tracks(struct work_stacks *w)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < count; i++)
 		w->tracks[i] = i;
-	sort_items_with(w->tracks, count, sizeof(*w->tracks), compare_tracks, w->t);
+	sort_items_with(w->tracks, count, sizeof(*w->tracks), compare_stack_tracks, w->t);
 	return 0;
 }
 

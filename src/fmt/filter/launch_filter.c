@@ -65,7 +65,7 @@ static int parse_fields(struct kernel_id *ret, char *text, char *why, size_t why
 	if (name)
 		invocation = split_invocation(name + 1 + (is_regex ? 6 : 0));
 	if (!invocation) {
-		snprintf(why, why_size, "it has to be CONTEXT:STREAM:[regex:]NAME:INVOCATION, with all three colons");
+		snprintf(why, why_size, "it must be CONTEXT:STREAM:[regex:]NAME:INVOCATION, with all three colons");
 		return -1;
 	}
 	*stream++ = '\0';
@@ -124,14 +124,14 @@ int range_numbers_parse(struct range_numbers *ret, const char *text, char *why, 
 	profiler = strchr(copy, ':');
 	nvtx = profiler ? strchr(profiler + 1, ':') : NULL;
 	if (!nvtx || strchr(nvtx + 1, ':')) {
-		snprintf(why, why_size, "it has to be [yes|no]:[INSTANCES]:[INSTANCES], with both colons");
+		snprintf(why, why_size, "it must be [yes|no]:[INSTANCES]:[INSTANCES], with both colons");
 		return -1;
 	}
 	*profiler++ = '\0';
 	*nvtx++ = '\0';
 	ret->restarts = parse_yes(copy);
 	if (ret->restarts < 0) {
-		snprintf(why, why_size, "'%.40s' is neither yes nor no", copy);
+		snprintf(why, why_size, "'%.40s' is not yes or no", copy);
 		return -1;
 	}
 	if (id_pattern_parse(&ret->profiler, profiler, why, why_size) == 0 && id_pattern_parse(&ret->nvtx, nvtx, why, why_size) == 0)

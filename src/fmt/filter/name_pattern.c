@@ -16,7 +16,7 @@ int name_pattern_exact(struct name_pattern *ret, const char *text)
 }
 
 /* The bracket that closes the one before `at`; NULL: none does. */
-static const char *closing(const char *at)
+static const char *find_closing(const char *at)
 {
 	int depth = 1;
 
@@ -32,13 +32,13 @@ static const char *closing(const char *at)
 }
 
 /* "^(?!foo)" or "^(?!foo).*$" -> "foo", which must not be at the beginning. */
-static size_t excluded(const char *expression)
+static size_t skip_exclusion(const char *expression)
 {
 	const char *begin = expression + strlen(ALL_BUT), *end;
 
 	if (strncmp(expression, ALL_BUT, strlen(ALL_BUT)) != 0)
 		return 0;
-	end = closing(begin);
+	end = find_closing(begin);
 	if (!end || (strcmp(end + 1, "") != 0 && strcmp(end + 1, ".*") != 0 && strcmp(end + 1, ".*$") != 0))
 		return 0;
 	return (size_t)(end - begin);
@@ -109,7 +109,7 @@ static char *rewritten(const char *expression, size_t size, int from_begin, int 
 
 int name_pattern_regex(struct name_pattern *ret, const char *expression, enum name_match match, char *why, size_t why_size)
 {
-	size_t without = excluded(expression);
+	size_t without = skip_exclusion(expression);
 	int whole = match == NAME_MATCH_WHOLE;
 	char *text = without ? rewritten(expression + strlen(ALL_BUT), without, 1, 0) :
 			       rewritten(expression, strlen(expression), whole, whole);
@@ -128,7 +128,7 @@ int name_pattern_regex(struct name_pattern *ret, const char *expression, enum na
 		regerror(result, &ret->regex, reason, sizeof(reason));
 	free(text);
 	if (result != 0) {
-		snprintf(why, why_size, "'%.120s' is no regular expression (%s)", expression, reason);
+		snprintf(why, why_size, "'%.120s' is not a regular expression (%s)", expression, reason);
 		return -1;
 	}
 	ret->is_regex = 1;

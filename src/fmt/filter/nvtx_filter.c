@@ -13,7 +13,7 @@ struct parser {
 	size_t why_size;
 };
 
-static int wrong(struct parser *p, const char *text)
+static int refuse_nvtx_filter(struct parser *p, const char *text)
 {
 	snprintf(p->why, p->why_size, "%s", text);
 	return -1;
@@ -64,7 +64,7 @@ static int make_pattern(struct parser *p, const char *text, size_t size, struct 
 	unescape(p, text, size, plain);
 	if (p->is_regex)
 		return name_pattern_regex(ret, plain, NAME_MATCH_PART, p->why, p->why_size);
-	return name_pattern_exact(ret, plain) == 0 ? 0 : wrong(p, "not enough memory");
+	return name_pattern_exact(ret, plain) == 0 ? 0 : refuse_nvtx_filter(p, "not enough memory");
 }
 
 static int add_filter_range(struct parser *p, const char *text, size_t size)
@@ -73,9 +73,9 @@ static int add_filter_range(struct parser *p, const char *text, size_t size)
 	struct nvtx_filter_part *part = &f->parts[f->part_count];
 
 	if (!size)
-		return wrong(p, "a range without a name");
+		return refuse_nvtx_filter(p, "a range without a name");
 	if (f->part_count == NVTX_FILTER_PARTS)
-		return wrong(p, "too many ranges");
+		return refuse_nvtx_filter(p, "too many ranges");
 	*part = (struct nvtx_filter_part){ .kind = NVTX_FILTER_NAME };
 	if (f->is_stack && size == 1 && (*text == '*' || *text == '+'))
 		part->kind = *text == '*' ? NVTX_FILTER_MANY : NVTX_FILTER_ONE;
@@ -126,7 +126,7 @@ static int add_stack(struct parser *p, const char *text, size_t size)
 	if (add_parts(p, text, size, '/') < 0)
 		return -1;
 	if (f->parts[0].kind != NVTX_FILTER_NAME || f->parts[f->part_count - 1].kind != NVTX_FILTER_NAME)
-		return wrong(p, "* and + stand between two ranges");
+		return refuse_nvtx_filter(p, "* and + stand between two ranges");
 	return 0;
 }
 
@@ -148,7 +148,7 @@ static int parse_ranges(struct parser *p, char *text, size_t size)
 	}
 	f->is_stack = f->from_bottom || f->to_top || find_unescaped(text, size, '/') < size;
 	if (!size)
-		return wrong(p, "a range without a name");
+		return refuse_nvtx_filter(p, "a range without a name");
 	return f->is_stack ? add_stack(p, text, size) : add_parts(p, text, size, ',');
 }
 
@@ -160,9 +160,9 @@ static int parse_nvtx_filter(struct parser *p, char *text)
 	if (at == size)
 		return parse_ranges(p, text, size);
 	if (!at)
-		return wrong(p, "a domain without a name");
+		return refuse_nvtx_filter(p, "a domain without a name");
 	if (find_unescaped(text + at + 1, size - at - 1, '@') < size - at - 1)
-		return wrong(p, "more than one domain: give each an option of its own");
+		return refuse_nvtx_filter(p, "more than one domain: give each an option of its own");
 	if (make_pattern(p, text, at, &f->domain) < 0)
 		return -1;
 	f->has_domain = 1;
@@ -179,7 +179,7 @@ int nvtx_filter_parse(struct nvtx_filter *ret, const char *text, char *why, size
 	p.is_regex = strncmp(text, "regex:", 6) == 0;
 	text += p.is_regex ? 6 : 0;
 	if (strlen(text) > MOST_TEXT)
-		return wrong(&p, "it is too long");
+		return refuse_nvtx_filter(&p, "it is too long");
 	strcpy(copy, text);
 	r = parse_nvtx_filter(&p, copy);
 	if (r < 0)

@@ -27,7 +27,7 @@ static int fail_csv(struct csv *c, const char *trouble)
 }
 
 /* A quoted part, up to the quote that ends it. */
-static int quoted(struct csv *c)
+static int read_quoted_cell(struct csv *c)
 {
 	const char *from = ++c->at, *quote;
 
@@ -48,7 +48,7 @@ static int quoted(struct csv *c)
 	}
 }
 
-static int plain(struct csv *c)
+static int read_plain_cell(struct csv *c)
 {
 	const char *from = c->at;
 
@@ -94,7 +94,7 @@ int csv_next(struct csv *c)
 	do {
 		begin = c->text.len;
 		while (r >= 0 && c->at < c->end && *c->at != ',' && *c->at != '\n')
-			r = *c->at == '"' ? quoted(c) : plain(c);
+			r = *c->at == '"' ? read_quoted_cell(c) : read_plain_cell(c);
 		if (r >= 0 && (c->at == c->end || *c->at == '\n') && c->text.len > begin && c->text.data[c->text.len - 1] == '\r')
 			c->text.len--;
 		if (r >= 0)

@@ -43,7 +43,7 @@ int json_more(struct json *j)
 static int trouble_at_end(struct json *j)
 {
 	if (j->source && j->source->len - j->source->released >= j->source->most_held)
-		return fail_json(j, "a value is longer than can be kept");
+		return fail_json(j, "a value is too long");
 	return fail_json(j, "the text ends here");
 }
 

@@ -24,7 +24,7 @@ static int map_file(struct source *s, int fd, const char *path, struct error *er
 	if (fstat(fd, &st) < 0)
 		return error_set_errno(err, errno, "'%s' cannot be read", path);
 	if (!S_ISREG(st.st_mode))
-		return error_set(err, EINVAL, "'%s' is no file.", path);
+		return error_set(err, EINVAL, "'%s' is not a file.", path);
 	s->size = (size_t)st.st_size;
 	if (!s->size)
 		return 0;

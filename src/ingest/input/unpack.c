@@ -56,9 +56,9 @@ static const char *reserve_unpacked(struct unpacker *u)
 	if (u->written + PIECE <= u->writable)
 		return NULL;
 	if (u->writable + STEP > u->room)
-		return "there are no addresses left for more of the unpacked text";
+		return "out of addresses for the decompressed text";
 	if (mprotect(u->text + u->writable, STEP, PROT_READ | PROT_WRITE) < 0)
-		return "there is no memory for more of the unpacked text";
+		return "out of memory for the decompressed text";
 	u->writable += STEP;
 	return NULL;
 }

@@ -20,7 +20,7 @@ static char phase_of(const struct kineto_event *e)
 	return found ? meant[found - phases] : 0;
 }
 
-static const struct json_value *extra(const struct kineto_event *e, const char *name)
+static const struct json_value *find_extra_argument(const struct kineto_event *e, const char *name)
 {
 	for (unsigned i = 0; i < e->extra_count; i++)
 		if (json_equals(&e->extras[i].key, name))
@@ -153,7 +153,7 @@ static void close_async_range(struct kineto *k, struct kineto_event *e, struct k
 
 int kineto_async_event(struct kineto *k, struct kineto_event *e)
 {
-	const struct json_value *id = extra(e, "id"), *id2 = extra(e, "id2");
+	const struct json_value *id = find_extra_argument(e, "id"), *id2 = find_extra_argument(e, "id2");
 	char phase = phase_of(e);
 	struct kineto_async_track *t;
 	XXH128_hash_t hash;

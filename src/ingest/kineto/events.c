@@ -359,7 +359,7 @@ static void close_open(struct kineto *k, struct kineto_place *p)
 		end_latest(k, p, k->sink.last, 0);
 }
 
-static void told(struct kineto *k, uint64_t count, const char *what)
+static void reported(struct kineto *k, uint64_t count, const char *what)
 {
 	if (count)
 		sink_diagnose(&k->sink, 2, "%llu %s", (unsigned long long)count, what);
@@ -370,10 +370,10 @@ void kineto_events_finish(struct kineto *k)
 	for (uint32_t i = 0; i < k->place_count; i++)
 		close_open(k, &k->places[i]);
 	kineto_async_finish(k);
-	told(k, k->unended, "slices have no end in the trace: they end with it.");
-	told(k, k->unopened, "ends of slices (\"E\") have no begin and are left out.");
-	told(k, k->untimed, "events have no time that can be read and are left out.");
-	told(k, k->odd + k->members.lost, "members of events could not be kept.");
-	told(k, k->crowded, "events are of further threads than are told apart, and share a track.");
-	told(k, k->cut, "texts were longer than 4 MB and are cut.");
+	reported(k, k->unended, "slices have no end in the trace: they end with it.");
+	reported(k, k->unopened, "ends of slices (\"E\") have no begin and are left out.");
+	reported(k, k->untimed, "events have no time that can be read and are left out.");
+	reported(k, k->odd + k->members.lost, "members of events could not be kept.");
+	reported(k, k->crowded, "events are of too many threads; the last ones share a track.");
+	reported(k, k->cut, "texts were longer than 4 MB and are cut.");
 }

@@ -235,7 +235,7 @@ static int64_t memory_kind(const char *at)
 	return at ? gpu_memory_kind_of_text(at) : GPU_MEMORY_UNKNOWN;
 }
 
-static const char *behind(const char *text, const char *mark)
+static const char *text_behind(const char *text, const char *mark)
 {
 	const char *at = strstr(text, mark);
 
@@ -265,8 +265,8 @@ static void add_kineto_copy(struct kineto *k, const struct kineto_event *e)
 	w.context = in_context.kind ? in_context : w.context;
 	put_kineto_times(v, &present, e);
 	v[COLUMN_GPU_COPY_KIND] = copy_kind(name);
-	v[COLUMN_GPU_COPY_SOURCE] = memory_kind(behind(name, "("));
-	v[COLUMN_GPU_COPY_TARGET] = memory_kind(behind(name, "-> "));
+	v[COLUMN_GPU_COPY_SOURCE] = memory_kind(text_behind(name, "("));
+	v[COLUMN_GPU_COPY_TARGET] = memory_kind(text_behind(name, "-> "));
 	present |= SINK_BIT(COLUMN_GPU_COPY_KIND) | SINK_BIT(COLUMN_GPU_COPY_SOURCE) | SINK_BIT(COLUMN_GPU_COPY_TARGET);
 	put_kineto_number(v, &present, COLUMN_GPU_COPY_BYTES, &w.bytes);
 	put_kineto_number(v, &present, COLUMN_GPU_COPY_CORRELATION, &w.correlation);
@@ -296,7 +296,7 @@ static void set_memory(struct kineto *k, const struct kineto_event *e)
 	if (!s)
 		return;
 	put_kineto_times(v, &present, e);
-	v[COLUMN_GPU_SET_MEMORY] = memory_kind(behind(kineto_cstr(k, &e->name), "("));
+	v[COLUMN_GPU_SET_MEMORY] = memory_kind(text_behind(kineto_cstr(k, &e->name), "("));
 	present |= SINK_BIT(COLUMN_GPU_SET_MEMORY);
 	put_kineto_number(v, &present, COLUMN_GPU_SET_BYTES, &w.bytes);
 	put_kineto_number(v, &present, COLUMN_GPU_SET_CORRELATION, &w.correlation);

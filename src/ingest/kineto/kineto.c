@@ -17,7 +17,7 @@ int kineto_room(struct kineto *k, void *array, uint32_t count, size_t size)
 }
 
 /* No longer than what is kept, and not in the middle of a character. */
-static struct json_value shortened(struct kineto *k, const struct json_value *v)
+static struct json_value shorten_value(struct kineto *k, const struct json_value *v)
 {
 	struct json_value kept = *v;
 
@@ -32,7 +32,7 @@ static struct json_value shortened(struct kineto *k, const struct json_value *v)
 
 const char *kineto_cstr(struct kineto *k, const struct json_value *v)
 {
-	struct json_value kept = shortened(k, v);
+	struct json_value kept = shorten_value(k, v);
 
 	buf_clear(&k->text);
 	if (buf_reserve(&k->text, kept.len + 8) < 0) {
@@ -283,7 +283,7 @@ static int fail_kineto(struct kineto *k, const char *what)
 
 static int read_end(struct kineto *k)
 {
-	return json_peek(&k->json) ? fail_kineto(k, "there is more behind the end of the trace") : 0;
+	return json_peek(&k->json) ? fail_kineto(k, "the trace has an end, and text follows it") : 0;
 }
 
 static int read_from_begin(struct kineto *k)
@@ -292,7 +292,7 @@ static int read_from_begin(struct kineto *k)
 
 	k->in_object = first == '{';
 	if (first != '{' && first != '[')
-		return fail_kineto(k, "this is no JSON object or array");
+		return fail_kineto(k, "this is not a JSON object or array");
 	TRY(first == '{' ? read_object(k, 1) : read_events(k, 1));
 	return read_end(k);
 }
@@ -385,7 +385,7 @@ static int read_trace(struct kineto *k)
 /* Times without a base that lie this late (2001) are times since 1970. */
 #define LEAST_UTC INT64_C(1000000000000000000)
 
-static void facts(struct kineto *k)
+static void put_trace_facts(struct kineto *k)
 {
 	const struct sink *s = &k->sink;
 	int64_t start, first = s->first == INT64_MAX ? 0 : s->first;
@@ -452,7 +452,7 @@ int kineto_import(struct source *source, struct report_writer *writer, struct ki
 	if (!k.sink.result) {
 		kineto_events_finish(&k);
 		kineto_places_finish(&k);
-		facts(&k);
+		put_trace_facts(&k);
 		sink_finish(&k.sink);
 	}
 	r = k.sink.result;

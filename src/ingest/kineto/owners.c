@@ -25,7 +25,7 @@ static int is_sampled(const struct kineto *k, int64_t correlation)
 	return !k->sample_shift || !(hash >> (64 - k->sample_shift));
 }
 
-static uint32_t thinned(const struct kineto *k, struct kineto_sample *samples, uint32_t count)
+static uint32_t thin_samples(const struct kineto *k, struct kineto_sample *samples, uint32_t count)
 {
 	uint32_t kept = 0;
 
@@ -41,8 +41,8 @@ static void add_sample(struct kineto *k, struct kineto_sample **samples, uint32_
 		return;
 	while (*count == MAX_SAMPLES && k->sample_shift < 63) {
 		k->sample_shift++;
-		k->call_count = thinned(k, k->calls, k->call_count);
-		k->work_count = thinned(k, k->work, k->work_count);
+		k->call_count = thin_samples(k, k->calls, k->call_count);
+		k->work_count = thin_samples(k, k->work, k->work_count);
 	}
 	if (*count == MAX_SAMPLES || !is_sampled(k, s->correlation) || kineto_room(k, samples, *count, sizeof(**samples)) < 0)
 		return;
@@ -171,7 +171,7 @@ void kineto_owners_finish(struct kineto *k)
 	share_by_row(k);
 	if (k->foreign)
 		sink_diagnose(&k->sink, 2,
-			      "On some streams is work of several processes (at least %llu of it); it is "
-			      "counted as that of the process with most of it.",
+			      "Some streams have work of several processes (at least %llu events); it counts for the process with "
+			      "most of it.",
 			      (unsigned long long)k->foreign);
 }

@@ -237,7 +237,7 @@ static void left_cpu(struct nsys *n, struct nsys_thread *t, int64_t time, int64_
 
 #define SCHED_AT(column) NSYS_AT(SCHED_EVENTS, column)
 
-static void switched(struct nsys_rows *rows, const struct nsys_map *states)
+static void take_switch_rows(struct nsys_rows *rows, const struct nsys_map *states)
 {
 	struct nsys_thread *t = nsys_row_thread(rows, SCHED_AT(globalTid));
 	uint64_t state;
@@ -265,7 +265,7 @@ static void read_switches(struct nsys *n)
 		return;
 	read_states(n, &states);
 	while (nsys_rows_next(&rows))
-		switched(&rows, &states);
+		take_switch_rows(&rows, &states);
 	nsys_rows_close(&rows);
 	nsys_map_release(&states);
 	for (uint32_t i = 0; i < n->thread_count; i++) {

@@ -292,7 +292,7 @@ void nsys_read_devices(struct nsys *n)
 	nsys_read_tables(n, tables, COUNT_OF(tables));
 }
 
-static void put_told(int64_t *values, uint32_t *present, unsigned column, int64_t value)
+static void put_reported(int64_t *values, uint32_t *present, unsigned column, int64_t value)
 {
 	values[column] = value;
 	*present |= value != NSYS_NOT_TOLD ? SINK_BIT(column) : 0;
@@ -307,10 +307,10 @@ static void write_nsys_device(struct nsys *n, const struct nsys_device *d)
 	if (!gpu_uid && !d->uuid && d->sm_count == NSYS_NOT_TOLD)
 		return;
 	v[COLUMN_CUDA_DEVICE_ID] = d->id;
-	put_told(v, &present, COLUMN_CUDA_DEVICE_PROCESS, d->process ? (int64_t)d->process : NSYS_NOT_TOLD);
-	put_told(v, &present, COLUMN_CUDA_DEVICE_GPU, gpu_uid ? gpu_uid : NSYS_NOT_TOLD);
-	put_told(v, &present, COLUMN_CUDA_DEVICE_UUID, d->uuid ? (int64_t)d->uuid : NSYS_NOT_TOLD);
-	put_told(v, &present, COLUMN_CUDA_DEVICE_SM_COUNT, d->sm_count);
+	put_reported(v, &present, COLUMN_CUDA_DEVICE_PROCESS, d->process ? (int64_t)d->process : NSYS_NOT_TOLD);
+	put_reported(v, &present, COLUMN_CUDA_DEVICE_GPU, gpu_uid ? gpu_uid : NSYS_NOT_TOLD);
+	put_reported(v, &present, COLUMN_CUDA_DEVICE_UUID, d->uuid ? (int64_t)d->uuid : NSYS_NOT_TOLD);
+	put_reported(v, &present, COLUMN_CUDA_DEVICE_SM_COUNT, d->sm_count);
 	sink_row(&n->sink, TABLE_CUDA_DEVICE, v, present);
 }
 
@@ -321,13 +321,13 @@ static void context_row(struct nsys *n, const struct nsys_context *c)
 
 	v[COLUMN_CUDA_CONTEXT_UID] = c - n->contexts + 1;
 	v[COLUMN_CUDA_CONTEXT_ID] = c->id;
-	put_told(v, &present, COLUMN_CUDA_CONTEXT_PROCESS, c->process ? (int64_t)c->process : NSYS_NOT_TOLD);
-	put_told(v, &present, COLUMN_CUDA_CONTEXT_DEVICE, c->device);
-	put_told(v, &present, COLUMN_CUDA_CONTEXT_NULL_STREAM, c->null_stream);
-	put_told(v, &present, COLUMN_CUDA_CONTEXT_PARENT, c->parent);
-	put_told(v, &present, COLUMN_CUDA_CONTEXT_GREEN, c->green);
-	put_told(v, &present, COLUMN_CUDA_CONTEXT_SM_COUNT, c->sm_count);
-	put_told(v, &present, COLUMN_CUDA_CONTEXT_HANDLE, c->handle);
+	put_reported(v, &present, COLUMN_CUDA_CONTEXT_PROCESS, c->process ? (int64_t)c->process : NSYS_NOT_TOLD);
+	put_reported(v, &present, COLUMN_CUDA_CONTEXT_DEVICE, c->device);
+	put_reported(v, &present, COLUMN_CUDA_CONTEXT_NULL_STREAM, c->null_stream);
+	put_reported(v, &present, COLUMN_CUDA_CONTEXT_PARENT, c->parent);
+	put_reported(v, &present, COLUMN_CUDA_CONTEXT_GREEN, c->green);
+	put_reported(v, &present, COLUMN_CUDA_CONTEXT_SM_COUNT, c->sm_count);
+	put_reported(v, &present, COLUMN_CUDA_CONTEXT_HANDLE, c->handle);
 	sink_row(&n->sink, TABLE_CUDA_CONTEXT, v, present);
 }
 
@@ -337,13 +337,13 @@ static void write_nsys_stream(struct nsys *n, const struct nsys_stream *s)
 	int64_t v[TABLE_MAX_COLUMNS];
 
 	v[COLUMN_CUDA_STREAM_UID] = s - n->streams + 1;
-	put_told(v, &present, COLUMN_CUDA_STREAM_PROCESS, s->process ? (int64_t)s->process : NSYS_NOT_TOLD);
-	put_told(v, &present, COLUMN_CUDA_STREAM_ID, s->id);
-	put_told(v, &present, COLUMN_CUDA_STREAM_CONTEXT, s->context);
-	put_told(v, &present, COLUMN_CUDA_STREAM_DEVICE, s->device);
-	put_told(v, &present, COLUMN_CUDA_STREAM_PRIORITY, s->priority);
-	put_told(v, &present, COLUMN_CUDA_STREAM_FLAG, s->flag);
-	put_told(v, &present, COLUMN_CUDA_STREAM_HANDLE, s->handle);
+	put_reported(v, &present, COLUMN_CUDA_STREAM_PROCESS, s->process ? (int64_t)s->process : NSYS_NOT_TOLD);
+	put_reported(v, &present, COLUMN_CUDA_STREAM_ID, s->id);
+	put_reported(v, &present, COLUMN_CUDA_STREAM_CONTEXT, s->context);
+	put_reported(v, &present, COLUMN_CUDA_STREAM_DEVICE, s->device);
+	put_reported(v, &present, COLUMN_CUDA_STREAM_PRIORITY, s->priority);
+	put_reported(v, &present, COLUMN_CUDA_STREAM_FLAG, s->flag);
+	put_reported(v, &present, COLUMN_CUDA_STREAM_HANDLE, s->handle);
 	sink_row(&n->sink, TABLE_CUDA_STREAM, v, present);
 }
 

@@ -70,7 +70,7 @@ struct nsys {
 	struct nsys_domain_place {
 		uint64_t process;
 		int64_t id;
-		int is_told;
+		int is_reported;
 	} * domains;
 	struct nsys_map any_domain;               /* domainId: uid of the first of that number */
 	uint64_t nvtx_process;                    /* the first that has events */

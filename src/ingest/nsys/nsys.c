@@ -46,7 +46,7 @@ static void diagnose_nsys_count(struct nsys *n, uint64_t count, const char *what
 }
 
 /* Kernels, calls and threads without a name are worth a line of their own. */
-static void tell_nameless(struct nsys *n)
+static void report_nameless(struct nsys *n)
 {
 	if (!n->nameless)
 		return;
@@ -57,15 +57,15 @@ static void tell_nameless(struct nsys *n)
 	sink_diagnose(&n->sink, 2, "%s.", n->result->note);
 }
 
-static void tell_all(struct nsys *n)
+static void report_all(struct nsys *n)
 {
-	tell_nameless(n);
+	report_nameless(n);
 	diagnose_nsys_count(n, n->untimed, "rows had no readable time and are left out.");
 	diagnose_nsys_count(n, n->backwards, "rows had an end before their start, or none that could be read: they end where they start.");
 	diagnose_nsys_count(n, n->odd, "cells were not of the kind that their column is; they read as null.");
 	diagnose_nsys_count(n, n->unpaired, "scheduling events had no counterpart: their threads got or left a CPU twice.");
 	diagnose_nsys_count(n, n->deep, "frames of call chains were deeper than 4096 and are left out.");
-	diagnose_nsys_count(n, n->contentless, "outputs of programs and files that nsys kept have no text in the file.");
+	diagnose_nsys_count(n, n->contentless, "outputs of programs, and files that nsys kept, have no text in the file.");
 	if (n->unkept)
 		sink_diagnose(&n->sink, 2, "%llu rows without a time are left out (%.600s).", (unsigned long long)n->unkept,
 			      buf_cstr(&n->unkept_tables));
@@ -112,7 +112,7 @@ int nsys_import(const char *path, struct report_writer *writer, struct nsys_resu
 		snprintf(ret->trouble, sizeof(ret->trouble), "The file is cut off, or damaged");
 	sink_begin(&n.sink, writer);
 	read_nsys_tables(&n);
-	tell_all(&n);
+	report_all(&n);
 	if (n.duration < 0 && n.sink.last > 0)
 		n.duration = n.sink.last;
 	if (n.duration >= 0)

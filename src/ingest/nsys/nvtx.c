@@ -276,11 +276,11 @@ static void name_domain(struct nsys_rows *rows, int64_t time, const struct nsys_
 
 	if (!uid)
 		return;
-	rows->n->domains[uid - 1].is_told = 1;
+	rows->n->domains[uid - 1].is_reported = 1;
 	write_nsys_domain(rows->n, uid, find_nsys_nvtx_text(rows, &registered), kind, time, nsys_thread_uid(rows->n, t));
 }
 
-static void naming(struct nsys_rows *rows, int64_t type)
+static void take_naming_event(struct nsys_rows *rows, int64_t type)
 {
 	const struct nsys_thread *t = nsys_row_thread(rows, NVTX_AT(globalTid));
 	int64_t v[2];
@@ -317,7 +317,7 @@ static void add_nsys_nvtx_event(struct nsys_rows *rows)
 	case EVENT_CATEGORY:
 	case EVENT_THREAD_NAME:
 	case EVENT_DOMAIN_CREATE:
-	case EVENT_DOMAIN_DESTROY: naming(rows, type); break;
+	case EVENT_DOMAIN_DESTROY: take_naming_event(rows, type); break;
 	default: other_event(rows, type);
 	}
 }
@@ -378,6 +378,6 @@ void nsys_read_nvtx(struct nsys *n)
 void nsys_nvtx_finish(struct nsys *n)
 {
 	for (uint32_t i = 0; i < n->domain_keys.count && !n->sink.result; i++)
-		if (!n->domains[i].is_told)
+		if (!n->domains[i].is_reported)
 			write_nsys_domain(n, i + 1, 0, 0, 0, 0);
 }

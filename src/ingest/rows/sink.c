@@ -121,7 +121,7 @@ void sink_event(struct sink *s, struct sink_track *t, const int64_t *values, uin
 }
 
 /* A track of its own in the report. */
-static struct report_track *open_lane(struct sink *s, const struct sink_track *t, unsigned lane)
+static struct report_track *open_depth_track(struct sink *s, const struct sink_track *t, unsigned depth)
 {
 	uint32_t present = SINK_BIT(COLUMN_TRACK_ID) | SINK_BIT(COLUMN_TRACK_KIND) | SINK_BIT(COLUMN_TRACK_DEPTH);
 	int64_t v[TABLE_MAX_COLUMNS];
@@ -129,7 +129,7 @@ static struct report_track *open_lane(struct sink *s, const struct sink_track *t
 
 	v[COLUMN_TRACK_ID] = ++s->next_track;
 	v[COLUMN_TRACK_KIND] = t->kind;
-	v[COLUMN_TRACK_DEPTH] = lane;
+	v[COLUMN_TRACK_DEPTH] = depth;
 	v[COLUMN_TRACK_PROCESS] = (int64_t)t->process;
 	v[COLUMN_TRACK_THREAD] = (int64_t)t->thread;
 	v[COLUMN_TRACK_DOMAIN] = (int64_t)t->domain;
@@ -146,31 +146,31 @@ static struct report_track *open_lane(struct sink *s, const struct sink_track *t
 }
 
 /* A track on its way into the report. */
-struct lanes {
+struct spread_rows {
 	struct sink *sink;
 	const struct sink_track *track;
-	struct report_track *tracks[SINK_MAX_LANES];
-	int64_t ends[SINK_MAX_LANES];
+	struct report_track *tracks[SINK_MAX_DEPTH];
+	int64_t ends[SINK_MAX_DEPTH];
 	unsigned opened;
-	unsigned depth; /* lanes with something under way */
+	unsigned depth; /* tracks with something under way */
 };
 
-/* Within what is under way, or beside it. NULL where there is no lane left. */
-static struct report_track *lane_of(struct lanes *lanes, const int64_t *row)
+/* Within what is under way, or beside it. NULL where there is no track left. */
+static struct report_track *spread_track_of(struct spread_rows *spread, const int64_t *row)
 {
-	unsigned lane = 0;
+	unsigned depth = 0;
 
-	if (lanes->track->rows.is_span) {
-		while (lanes->depth && lanes->ends[lanes->depth - 1] <= row[1])
-			lanes->depth--;
-		if (lanes->depth == SINK_MAX_LANES)
+	if (spread->track->rows.is_span) {
+		while (spread->depth && spread->ends[spread->depth - 1] <= row[1])
+			spread->depth--;
+		if (spread->depth == SINK_MAX_DEPTH)
 			return NULL;
-		lane = lanes->depth++;
-		lanes->ends[lane] = row[2];
+		depth = spread->depth++;
+		spread->ends[depth] = row[2];
 	}
-	if (lane == lanes->opened)
-		lanes->tracks[lanes->opened++] = open_lane(lanes->sink, lanes->track, lane);
-	return lanes->tracks[lane];
+	if (depth == spread->opened)
+		spread->tracks[spread->opened++] = open_depth_track(spread->sink, spread->track, depth);
+	return spread->tracks[depth];
 }
 
 static void append_sink_row(struct sink *s, struct report_track *track, const int64_t *row, int is_span)
@@ -184,39 +184,39 @@ static void append_sink_row(struct sink *s, struct report_track *track, const in
 	if (is_span)
 		v[1] -= s->first;
 	fail_sink(s, report_append(track, v, present));
-	/* Hundreds of lanes at once would hold hundreds of megabytes. */
+	/* Hundreds of tracks at once would hold hundreds of megabytes. */
 	if (!(++s->placed % RELIEF_ROWS))
 		fail_sink(s, report_writer_relieve(s->writer, BUILDER_BYTES));
 }
 
 static void place_row(void *context, const int64_t *row)
 {
-	struct lanes *lanes = context;
+	struct spread_rows *spread = context;
 	struct report_track *track;
 
-	if (lanes->sink->result)
+	if (spread->sink->result)
 		return;
-	track = lane_of(lanes, row);
+	track = spread_track_of(spread, row);
 	if (track)
-		append_sink_row(lanes->sink, track, row, lanes->track->rows.is_span);
+		append_sink_row(spread->sink, track, row, spread->track->rows.is_span);
 	else
-		lanes->sink->unplaced++;
+		spread->sink->unplaced++;
 }
 
 static int finish_track(struct sink *s, struct sink_track *t)
 {
-	struct lanes *lanes = calloc(1, sizeof(*lanes));
+	struct spread_rows *spread = calloc(1, sizeof(*spread));
 	int r;
 
-	if (!lanes)
+	if (!spread)
 		return -ENOMEM;
-	lanes->sink = s;
-	lanes->track = t;
-	r = store_each(&s->store, &t->rows, place_row, lanes);
-	for (unsigned i = 0; i < lanes->opened; i++)
-		if (lanes->tracks[i])
-			report_track_close(lanes->tracks[i]);
-	free(lanes);
+	spread->sink = s;
+	spread->track = t;
+	r = store_each(&s->store, &t->rows, place_row, spread);
+	for (unsigned i = 0; i < spread->opened; i++)
+		if (spread->tracks[i])
+			report_track_close(spread->tracks[i]);
+	free(spread);
 	return r;
 }
 
@@ -228,7 +228,7 @@ int sink_finish(struct sink *s)
 		fail_sink(s, finish_track(s, t));
 	if (s->unplaced)
 		sink_diagnose(s, 2, "%llu slices were nested deeper than %u levels and are left out.", (unsigned long long)s->unplaced,
-			      SINK_MAX_LANES);
+			      SINK_MAX_DEPTH);
 	return s->result;
 }
 

@@ -1,7 +1,7 @@
 /* Where imported rows go: a report, written row by row for plain tables, and track by track for
  * what has times. Traces are in no particular order, so the rows of a track are kept until the
- * end (sink_store.h: in memory up to a limit, then in a file), sorted, and spread over lanes such
- * that none overlaps another of its lane. */
+ * end (sink_store.h: in memory up to a limit, then in a file), sorted, and spread over tracks such
+ * that none overlaps another of its track. */
 #ifndef SONDE_INGEST_ROWS_SINK_H
 #define SONDE_INGEST_ROWS_SINK_H
 
@@ -14,9 +14,9 @@
 #include "report/writer.h"
 
 #define SINK_BIT(column) (1u << (column))
-#define SINK_MAX_LANES 512u
+#define SINK_MAX_DEPTH 512u
 
-/* Rows of one kind of one thread or stream, before they are spread over lanes. */
+/* Rows of one kind of one thread or stream, before they are spread over tracks. */
 struct sink_track {
 	enum track_kind kind;
 	enum table_id table;
@@ -37,7 +37,7 @@ struct sink {
 	int64_t first;     /* least time seen; INT64_MAX before */
 	int64_t last;
 	uint64_t placed;   /* rows given to the report's tracks */
-	uint64_t unplaced; /* slices nested deeper than there are lanes */
+	uint64_t unplaced; /* slices nested deeper than there are tracks */
 	int result;        /* first error; later rows are refused */
 };
 

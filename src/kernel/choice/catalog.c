@@ -49,7 +49,7 @@ static int unknown_chip(const struct cupti_host *cupti, const char *chip, struct
 	for (int i = 0; i < count; i++)
 		nearest_offer(&nearest, names[i], strlen(names[i]));
 	free(names);
-	return error_set(err, ENOENT, "There is no chip '%s'.%s --list-chips lists them", chip,
+	return error_set(err, ENOENT, "Unknown chip '%s'.%s --list-chips lists the chips", chip,
 			 nearest_hint(&nearest, "", hint, sizeof(hint)));
 }
 

@@ -128,7 +128,7 @@ static int refuse_unknown_choice(const char *what, const char *name, struct near
 {
 	char hint[160];
 
-	return error_set(err, ENOENT, "There is no %s '%s'.%s %s lists them", what, name, nearest_hint(nearest, "", hint, sizeof(hint)),
+	return error_set(err, ENOENT, "Unknown %s '%s'.%s %s lists them", what, name, nearest_hint(nearest, "", hint, sizeof(hint)),
 			 option);
 }
 

@@ -14,7 +14,7 @@ enum metric_origin {
 	METRIC_ORIGINS
 };
 
-struct chosen_metric {
+struct selected_metric {
 	char *name; /* without "pmsampling:" */
 	enum metric_origin origin;
 };
@@ -39,7 +39,7 @@ struct choice_request {
 };
 
 struct choice {
-	struct chosen_metric *metrics; /* in the order in which they were asked for */
+	struct selected_metric *metrics; /* in the order in which they were asked for */
 	size_t count;
 	const struct section **sections; /* in their own order */
 	size_t section_count;

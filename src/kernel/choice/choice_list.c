@@ -9,14 +9,14 @@
 int choice_add(struct choice *c, const char *name, enum metric_origin origin)
 {
 	uint32_t number = keymap_number(&c->names, name, strlen(name));
-	struct chosen_metric *added;
+	struct selected_metric *added;
 
 	if (number < c->count)
 		return 0;
 	added = number == KEYMAP_NONE ? NULL : LIST_ADD(c->metrics, c->count);
 	if (!added)
 		return -ENOMEM;
-	*added = (struct chosen_metric){ c->names.keys[number].bytes, origin };
+	*added = (struct selected_metric){ c->names.keys[number].bytes, origin };
 	return 0;
 }
 

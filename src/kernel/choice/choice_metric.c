@@ -72,8 +72,8 @@ static int add_named(struct choosing *c, const char *metric, const char *asked)
 								 "counter",
 				 base->name, metric + metric_base_len(metric), base->name);
 	catalog_hint(c->sources->counted, metric, hint, sizeof(hint));
-	return error_set(c->err, ENOENT, "The chip %s has no metric '%s'.%s --query-metrics lists them", c->sources->counted->chip, asked,
-			 hint);
+	return error_set(c->err, ENOENT, "The chip %s does not have a metric '%s'.%s --query-metrics lists them", c->sources->counted->chip,
+			 asked, hint);
 }
 
 static int add_sampled(struct choosing *c, const char *metric)
@@ -124,7 +124,7 @@ static int add_breakdown(struct choosing *c, const char *metric)
 	char name[MAX_METRIC];
 
 	if (!base || base->type != HOST_THROUGHPUT)
-		return error_set(c->err, EINVAL, "breakdown:%s is no throughput of the chip %s", metric, c->sources->counted->chip);
+		return error_set(c->err, EINVAL, "breakdown:%s: not a throughput of the chip %s", metric, c->sources->counted->chip);
 	if (!metric[metric_base_len(metric)]) {
 		snprintf(name, sizeof(name), "%s.avg.pct_of_peak_sustained_elapsed", base->name);
 		metric = name;
@@ -168,7 +168,9 @@ static int add_block_group(struct choosing *c, const char *name)
 		}
 	}
 	return found ? r :
-		       error_set(c->err, ENOENT, "There is no group '%s'; --query-metrics --query-metrics-collection groups lists them",
+		       error_set(c->err, ENOENT,
+				 "Unknown group '%s'; --query-metrics --query-metrics-collection groups lists the "
+				 "groups",
 				 name);
 }
 
@@ -188,7 +190,7 @@ int choose_metric(struct choosing *c, const char *text)
 	meant = glossary_meant(c->sources->glossary, text, room, sizeof(room));
 	if (!meant)
 		return add_named(c, text, text);
-	snprintf(note, sizeof(note), "%s is no metric: %s is taken", text, meant);
+	snprintf(note, sizeof(note), "%s is not a metric; using %s", text, meant);
 	if (choice_note(c->choice, note) < 0)
 		return error_set(c->err, ENOMEM, "Not enough memory");
 	return add_named(c, meant, text);

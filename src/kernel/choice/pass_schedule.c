@@ -314,7 +314,7 @@ static unsigned part_of(const struct catalog *c, enum schedule_way way, const ch
 	return c->profiler == HOST_PROFILER_RANGE ? schedule_part_of(way, metric) : SCHEDULE_MAIN;
 }
 
-static enum schedule_way possible(const struct catalog *c, enum schedule_way way)
+static enum schedule_way get_possible_way(const struct catalog *c, enum schedule_way way)
 {
 	return c->nvperf.library && c->profiler == HOST_PROFILER_RANGE ? way : SCHEDULE_APART;
 }
@@ -346,9 +346,9 @@ static int make_schedule(struct schedule *ret, const struct catalog *c, enum sch
 int schedule_make(struct schedule *ret, const struct catalog *c, enum schedule_way way, const char *const *names, size_t count,
 		  struct error *err)
 {
-	int r = make_schedule(ret, c, possible(c, way), names, count);
+	int r = make_schedule(ret, c, get_possible_way(c, way), names, count);
 
-	if (r == -EIO && possible(c, way) == SCHEDULE_MIXED)
+	if (r == -EIO && get_possible_way(c, way) == SCHEDULE_MIXED)
 		r = make_schedule(ret, c, SCHEDULE_APART, names, count);
 	if (r == 0)
 		return 0;
@@ -377,7 +377,7 @@ size_t schedule_fit(const struct catalog *c, enum schedule_way way, const char *
 		size = all - at < step ? all - at : step;
 		memcpy(tried, names, kept * sizeof(*tried));
 		memcpy(tried + kept, names + at, size * sizeof(*tried));
-		if (is_one_pass(c, possible(c, way), tried, kept + size)) {
+		if (is_one_pass(c, get_possible_way(c, way), tried, kept + size)) {
 			memmove(names + kept, names + at, size * sizeof(*names));
 			kept += size;
 			step = 2 * size;

@@ -17,7 +17,7 @@ struct reader {
 	struct glossary *glossary;
 	struct error *err;
 	int kind; /* -1: not said yet */
-	struct text_piece collection;
+	struct text_part collection;
 	size_t first; /* of this file's */
 };
 
@@ -26,7 +26,7 @@ static int fail_glossary_memory(struct error *err)
 	return error_set(err, ENOMEM, "Not enough memory");
 }
 
-static int read_kind(struct reader *r, struct text_piece value)
+static int read_kind(struct reader *r, struct text_part value)
 {
 	static const char *const words[TERM_KINDS] = { "metric", "unit", "quantity", "word", "suffix", "pipe", "stall", "advice", "alias" };
 
@@ -37,7 +37,7 @@ static int read_kind(struct reader *r, struct text_piece value)
 }
 
 /* A name that was just there goes on. */
-static struct term *same_as_last(struct reader *r, struct text_piece name)
+static struct term *same_as_last(struct reader *r, struct text_part name)
 {
 	struct glossary *g = r->glossary;
 	struct term *last = g->count > r->first ? &g->terms[g->count - 1] : NULL;
@@ -45,7 +45,7 @@ static struct term *same_as_last(struct reader *r, struct text_piece name)
 	return last && (int)last->kind == r->kind && text_is(name, last->name) ? last : NULL;
 }
 
-static int extend(struct reader *r, struct term *term, struct text_piece text)
+static int extend(struct reader *r, struct term *term, struct text_part text)
 {
 	size_t len = strlen(term->text);
 	char *grown = realloc(term->text, len + text.len + 2);
@@ -59,10 +59,10 @@ static int extend(struct reader *r, struct term *term, struct text_piece text)
 	return 0;
 }
 
-static int add_term(struct reader *r, struct text_piece name, struct text_piece text)
+static int add_term(struct reader *r, struct text_part name, struct text_part text)
 {
 	struct glossary *g = r->glossary;
-	struct text_piece unit = text_take_unit(&name);
+	struct text_part unit = text_take_unit(&name);
 	struct term *term = same_as_last(r, name);
 
 	if (!name.len || !text.len)
@@ -78,9 +78,9 @@ static int add_term(struct reader *r, struct text_piece name, struct text_piece 
 	return term->name && term->unit && term->text && term->collection ? 0 : fail_glossary_memory(r->err);
 }
 
-static int read_glossary_line(struct reader *r, struct text_piece line)
+static int read_glossary_line(struct reader *r, struct text_part line)
 {
-	struct text_piece name, value;
+	struct text_part name, value;
 
 	if (!text_split(line, '=', &name, &value))
 		return text_refuse(&r->lines, r->err, "expected 'name = text'");
@@ -91,7 +91,7 @@ static int read_glossary_line(struct reader *r, struct text_piece line)
 		return 0;
 	}
 	if (r->kind < 0)
-		return text_refuse(&r->lines, r->err, "the first line says the kind of what follows, as in 'kind = metric'");
+		return text_refuse(&r->lines, r->err, "the first line names the kind of the entries, as in 'kind = metric'");
 	return add_term(r, name, value);
 }
 
@@ -101,7 +101,7 @@ int glossary_parse(struct glossary *g, const char *path, const char *text, size_
 	struct reader r = { .lines = { path, text, text + size, 0, 0 }, .glossary = g, .err = err, .kind = -1, .collection = { "", 0 },
 			    .first = g->count };
 	/* clang-format on */
-	struct text_piece line;
+	struct text_part line;
 	int result = 1;
 
 	while (result > 0) {
@@ -152,7 +152,7 @@ int glossary_load(struct glossary *ret, const char *const *folders, size_t folde
 	for (size_t i = 0; r >= 0 && i < folder_count; i++) {
 		r = text_each_file(folders[i], ".txt", add_file, &l);
 		if (r == -ENOENT)
-			error_set(err, ENOENT, "There is no folder %s", folders[i]);
+			error_set(err, ENOENT, "The folder %s does not exist", folders[i]);
 	}
 	if (r < 0)
 		glossary_release(ret);

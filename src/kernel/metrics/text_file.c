@@ -64,15 +64,15 @@ static bool is_blank(char c)
 	return c == ' ' || c == '\t' || c == '\r' || c == '\n';
 }
 
-struct text_piece text_trim(struct text_piece piece)
+struct text_part text_trim(struct text_part part)
 {
-	while (piece.len && is_blank(*piece.text)) {
-		piece.text++;
-		piece.len--;
+	while (part.len && is_blank(*part.text)) {
+		part.text++;
+		part.len--;
 	}
-	while (piece.len && is_blank(piece.text[piece.len - 1]))
-		piece.len--;
-	return piece;
+	while (part.len && is_blank(part.text[part.len - 1]))
+		part.len--;
+	return part;
 }
 
 int text_refuse(const struct text_lines *lines, struct error *err, const char *what)
@@ -95,7 +95,7 @@ static bool goes_on(const char *at, const char *end)
 	return at < end && *at == '|';
 }
 
-int text_next_line(struct text_lines *lines, struct text_piece *ret, struct error *err)
+int text_next_line(struct text_lines *lines, struct text_part *ret, struct error *err)
 {
 	const char *end;
 
@@ -105,12 +105,12 @@ int text_next_line(struct text_lines *lines, struct text_piece *ret, struct erro
 		end = line_end(lines->at, lines->end);
 		for (; end < lines->end && goes_on(end + 1, lines->end); lines->more++)
 			end = line_end(end + 1, lines->end);
-		*ret = (struct text_piece){ lines->at, (size_t)(end - lines->at) };
+		*ret = (struct text_part){ lines->at, (size_t)(end - lines->at) };
 		lines->at = end < lines->end ? end + 1 : end;
 		if (ret->len > TEXT_LINE_MOST)
 			return text_refuse(lines, err, "the line is too long");
 		if (memchr(ret->text, '\0', ret->len))
-			return text_refuse(lines, err, "the file is no text");
+			return text_refuse(lines, err, "the file is not text");
 		*ret = text_trim(*ret);
 		if (ret->len && ret->text[0] != '#')
 			return 1;
@@ -118,41 +118,41 @@ int text_next_line(struct text_lines *lines, struct text_piece *ret, struct erro
 	return 0;
 }
 
-bool text_split(struct text_piece whole, char separator, struct text_piece *ret_before, struct text_piece *ret_after)
+bool text_split(struct text_part whole, char separator, struct text_part *ret_before, struct text_part *ret_after)
 {
 	const char *at = memchr(whole.text, separator, whole.len);
 
 	if (!at)
 		return false;
-	*ret_before = text_trim((struct text_piece){ whole.text, (size_t)(at - whole.text) });
-	*ret_after = text_trim((struct text_piece){ at + 1, whole.len - (size_t)(at - whole.text) - 1 });
+	*ret_before = text_trim((struct text_part){ whole.text, (size_t)(at - whole.text) });
+	*ret_after = text_trim((struct text_part){ at + 1, whole.len - (size_t)(at - whole.text) - 1 });
 	return true;
 }
 
-bool text_is(struct text_piece piece, const char *word)
+bool text_is(struct text_part part, const char *word)
 {
-	return piece.len == strlen(word) && memcmp(piece.text, word, piece.len) == 0;
+	return part.len == strlen(word) && memcmp(part.text, word, part.len) == 0;
 }
 
-struct text_piece text_take_unit(struct text_piece *piece)
+struct text_part text_take_unit(struct text_part *part)
 {
-	struct text_piece unit = { piece->text, 0 };
-	size_t open = piece->len;
+	struct text_part unit = { part->text, 0 };
+	size_t open = part->len;
 
-	if (!piece->len || piece->text[piece->len - 1] != ']')
+	if (!part->len || part->text[part->len - 1] != ']')
 		return unit;
-	while (open && piece->text[open - 1] != '[')
+	while (open && part->text[open - 1] != '[')
 		open--;
 	if (!open)
 		return unit;
-	unit = text_trim((struct text_piece){ piece->text + open, piece->len - open - 1 });
-	*piece = text_trim((struct text_piece){ piece->text, open - 1 });
+	unit = text_trim((struct text_part){ part->text + open, part->len - open - 1 });
+	*part = text_trim((struct text_part){ part->text, open - 1 });
 	return unit;
 }
 
-char *text_copy(struct text_piece piece)
+char *text_copy(struct text_part part)
 {
-	return strndup(piece.text, piece.len);
+	return strndup(part.text, part.len);
 }
 
 static int visit_entries(const char *folder, struct dirent **entries, int count, int (*visit)(void *context, const char *path),

@@ -11,7 +11,7 @@
 #define TEXT_FILE_MOST (1u << 20)
 #define TEXT_LINE_MOST 4096u
 
-struct text_piece {
+struct text_part {
 	const char *text;
 	size_t len;
 };
@@ -28,17 +28,17 @@ char *text_file_name(const char *path);
 /* The caller frees *ret. Larger files than TEXT_FILE_MOST are refused. */
 int text_file_read(const char *path, char **ret, size_t *ret_size, struct error *err);
 /* The next line that holds something, without blanks around it; 0 at the end, -EINVAL for one that is no text. */
-int text_next_line(struct text_lines *lines, struct text_piece *ret, struct error *err);
+int text_next_line(struct text_lines *lines, struct text_part *ret, struct error *err);
 /* -EINVAL and "path:line: what". */
 int text_refuse(const struct text_lines *lines, struct error *err, const char *what);
 
-struct text_piece text_trim(struct text_piece piece);
+struct text_part text_trim(struct text_part part);
 /* Splits at the first `separator`; false where there is none. Both halves are trimmed. */
-bool text_split(struct text_piece whole, char separator, struct text_piece *ret_before, struct text_piece *ret_after);
-bool text_is(struct text_piece piece, const char *word);
+bool text_split(struct text_part whole, char separator, struct text_part *ret_before, struct text_part *ret_after);
+bool text_is(struct text_part part, const char *word);
 /* Takes a trailing [unit] off. */
-struct text_piece text_take_unit(struct text_piece *piece);
-char *text_copy(struct text_piece piece);
+struct text_part text_take_unit(struct text_part *part);
+char *text_copy(struct text_part part);
 
 /* Visits each file FOLDER/NAME<ending>, by name; -ENOENT where there is no such folder. A visitor's negative result ends it. */
 int text_each_file(const char *folder, const char *ending, int (*visit)(void *context, const char *path), void *context);

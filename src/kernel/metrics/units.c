@@ -20,7 +20,7 @@ static bool has_word(const char *name, size_t len, const char *word)
 }
 
 /* What is counted, by the words of the name behind the part of the chip. */
-static const char *counted(const char *part, const char *name, size_t len)
+static const char *find_counted_unit(const char *part, const char *name, size_t len)
 {
 	if (has_word(name, len, "time") && has_word(name, len, "duration"))
 		return "ns";
@@ -114,7 +114,7 @@ void unit_of_metric(const char *metric, char ret[UNIT_MAX])
 		snprintf(ret, UNIT_MAX, "%s", ratio_unit(name, len));
 		return;
 	}
-	unit = counted(part, name, len);
+	unit = find_counted_unit(part, name, len);
 	if (strcmp(last, "per_second") == 0)
 		snprintf(ret, UNIT_MAX, "%s%s", strcmp(unit, "cycle") == 0 ? "hz" : unit, *unit && strcmp(unit, "cycle") != 0 ? "/s" : "");
 	else if (strncmp(last, "per_cycle", 9) != 0 && strncmp(last, "peak_sustained", 14) != 0)

@@ -91,7 +91,7 @@ static void refuse_capability(const char *text, int wanted, struct error *err)
 	const struct occupancy_chip *below = NULL, *above = NULL;
 
 	if (wanted < 0) {
-		error_set(err, EINVAL, "'%s' is no compute capability: write it as 9.0 or sm_90", text);
+		error_set(err, EINVAL, "'%s' is not a compute capability; write 9.0 or sm_90", text);
 		return;
 	}
 	for (size_t i = 0; i < CHIP_COUNT; i++) {

@@ -8,7 +8,7 @@
 #include "base/text/csv_guard.h"
 #include "base/macros.h"
 #include "kernel/results/metric_names.h"
-#include "kernel/pages/launch_places.h"
+#include "kernel/pages/launch_origins.h"
 #include "kernel/pages/text.h"
 
 #define RULE_COLUMNS 5u

@@ -5,7 +5,7 @@
 
 #include "base/text/json_text.h"
 #include "kernel/pages/json.h"
-#include "kernel/pages/launch_places.h"
+#include "kernel/pages/launch_origins.h"
 #include "kernel/pages/text.h"
 
 void json_member(FILE *out, const char *name, const char *text)
@@ -35,8 +35,8 @@ static void json_value(FILE *out, const struct metric_value *v)
 /* How long it took beside the other launches of the same kernel. */
 static void write_typical(FILE *out, const struct typical *t)
 {
-	fprintf(out, ", \"launches_alike\": %zu", t->alike);
-	if (t->alike < 2 || !isfinite(t->percent))
+	fprintf(out, ", \"launches_alike\": %zu", t->same);
+	if (t->same < 2 || !isfinite(t->percent))
 		return;
 	json_member(out, "compared", t->metric);
 	fputs(", \"median\": ", out);

@@ -29,8 +29,8 @@ struct page_options {
 	enum page_kernel_base kernel_base;
 	enum page_instances instances;
 	const struct sections *sections;
-	const struct section *const *chosen; /* those to be shown; NULL: those that have values */
-	size_t chosen_count;
+	const struct section *const *selected; /* those to be shown; NULL: those that have values */
+	size_t selected_count;
 	const struct metric_names *named; /* asked for: a section of their own; NULL: none */
 	bool nvtx;                        /* tables have columns for NVTX ranges */
 	bool nvtx_names;                  /* kernels are called by the innermost range of theirs */

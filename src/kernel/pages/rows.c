@@ -233,10 +233,10 @@ static bool is_section_wanted(const struct page_maker *m, const struct section *
 
 	if (m->cc && !cc_fits(&s->cc, m->cc))
 		return false;
-	if (!o->chosen)
+	if (!o->selected)
 		return was_collected(m, s);
-	for (size_t i = 0; i < o->chosen_count; i++)
-		if (o->chosen[i] == s)
+	for (size_t i = 0; i < o->selected_count; i++)
+		if (o->selected[i] == s)
 			return true;
 	return false;
 }

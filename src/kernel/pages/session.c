@@ -12,7 +12,8 @@
 #define NAME_WIDTH 48u
 
 /* A value as the details page shows it, or nothing. */
-static const char *shown(const struct kernel_result *k, const char *metric, const char *unit, bool with_unit, char ret[NUMBER_MAX])
+static const char *show_session_value(const struct kernel_result *k, const char *metric, const char *unit, bool with_unit,
+				      char ret[NUMBER_MAX])
 {
 	const struct metric_value *v = result_find(k, metric);
 	double number = value_number(v), scale;
@@ -55,11 +56,11 @@ static void print_device(FILE *out, const struct kernel_result *k)
 		fprintf(out, ": %s", name);
 	if (k->major)
 		fprintf(out, ", CC %u.%u", k->major, k->minor);
-	if (*shown(k, "launch__sm_count", "SM", false, text))
+	if (*show_session_value(k, "launch__sm_count", "SM", false, text))
 		fprintf(out, ", %s SMs", text);
-	if (*shown(k, "gpc__cycles_elapsed.avg.per_second", "hz", true, text))
+	if (*show_session_value(k, "gpc__cycles_elapsed.avg.per_second", "hz", true, text))
 		fprintf(out, ", SM %s", text);
-	if (*shown(k, "dram__cycles_elapsed.avg.per_second", "hz", true, text))
+	if (*show_session_value(k, "dram__cycles_elapsed.avg.per_second", "hz", true, text))
 		fprintf(out, ", DRAM %s", text);
 	fputc('\n', out);
 }
@@ -112,7 +113,7 @@ static void add_overview(struct text_table *t, const struct kernel_result *k)
 		memcpy(name + NAME_WIDTH - 3, "...", 3);
 	text_table_add(t, name);
 	for (size_t i = 0; i < COUNT_OF(columns); i++) {
-		text_table_add(t, shown(k, columns[i].metric, columns[i].unit, columns[i].with_unit, text));
+		text_table_add(t, show_session_value(k, columns[i].metric, columns[i].unit, columns[i].with_unit, text));
 		if (i == 0) {
 			improvement_text(k, text);
 			text_table_add(t, text);
@@ -122,7 +123,7 @@ static void add_overview(struct text_table *t, const struct kernel_result *k)
 	text_table_add(t, text);
 	snprintf(text, sizeof(text), "%u, %u, %u", k->block[0], k->block[1], k->block[2]);
 	text_table_add(t, text);
-	text_table_add(t, shown(k, "gpc__cycles_elapsed.max", "cycle", false, text));
+	text_table_add(t, show_session_value(k, "gpc__cycles_elapsed.max", "cycle", false, text));
 	text_table_add(t, k->verdict);
 }
 
@@ -207,7 +208,7 @@ static void session_device(FILE *out, const struct kernel_result *k, bool csv)
 	snprintf(text, sizeof(text), "%u.%u", k->major, k->minor);
 	session_row(out, "Compute Capability", k->major ? text : "", csv);
 	for (size_t i = 0; i < COUNT_OF(facts); i++)
-		session_row(out, facts[i].title, shown(k, facts[i].metric, facts[i].unit, *facts[i].unit, text), csv);
+		session_row(out, facts[i].title, show_session_value(k, facts[i].metric, facts[i].unit, *facts[i].unit, text), csv);
 }
 
 void page_print_session(FILE *out, const struct kernel_results *results, bool csv)

@@ -11,7 +11,7 @@
 #include "base/text/ending.h"
 #include "kernel/source/opcode.h"
 #include "kernel/pages/source_internal.h"
-#include "kernel/source/before.h"
+#include "kernel/source/compared_lines.h"
 
 #define STALLED "smsp__pcsamp_warps_issue_stalled_"
 #define NOT_ISSUED "_not_issued"

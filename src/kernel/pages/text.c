@@ -9,7 +9,7 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
-#include "kernel/pages/launch_places.h"
+#include "kernel/pages/launch_origins.h"
 
 #define RULE_WIDTH 110 /* of its text, behind the tag */
 
@@ -155,11 +155,11 @@ static void print_trouble(FILE *out, const struct kernel_result *k)
 /* Where the same kernel was launched several times, and this time was not like the others. */
 static void print_typical(FILE *out, const struct page_options *options, const struct typical *t)
 {
-	if (t->alike < 3 || !(fabs(t->percent) > options->variation) || t->percent == 0)
+	if (t->same < 3 || !(fabs(t->percent) > options->variation) || t->percent == 0)
 		return;
 	fprintf(out,
 		"    Not typical: %s is %.3g%% %s the median of the %zu launches of this kernel; launch %" PRId64 " is nearest to it.\n",
-		t->metric, fabs(t->percent), t->percent > 0 ? "above" : "below", t->alike, t->nearest->number);
+		t->metric, fabs(t->percent), t->percent > 0 ? "above" : "below", t->same, t->nearest->number);
 }
 
 static int add_page_text_row(struct text_table *t, const struct page_options *options, const struct kernel_results *results,

@@ -51,7 +51,7 @@ size_t baseline_matches(struct baseline *b, const struct kernel_result *k)
 	return b->match_count;
 }
 
-static double mean(double sum, size_t count)
+static double compute_mean(double sum, size_t count)
 {
 	return count ? sum / (double)count : NAN;
 }
@@ -68,7 +68,7 @@ double baseline_number(struct baseline *b, const struct kernel_result *k, const 
 		sum += number;
 		count++;
 	}
-	return mean(sum, count);
+	return compute_mean(sum, count);
 }
 
 static double find_result_number(void *context, const char *metric)
@@ -88,7 +88,7 @@ double baseline_formula(struct baseline *b, const struct kernel_result *k, const
 		sum += number;
 		count++;
 	}
-	return mean(sum, count);
+	return compute_mean(sum, count);
 }
 
 double baseline_change(double before, double now)
@@ -106,7 +106,7 @@ int threshold_parse(struct threshold *ret, const char *text, struct error *err)
 	char *end;
 
 	if (!equals || equals == text || (size_t)(equals - text) >= sizeof(ret->metric))
-		return error_set(err, EINVAL, "'%s' is no threshold: write METRIC=PERCENT", text);
+		return error_set(err, EINVAL, "'%s' is not a threshold; write METRIC=PERCENT", text);
 	memcpy(ret->metric, text, (size_t)(equals - text));
 	ret->metric[equals - text] = '\0';
 	ret->direction = *number == '+' ? 1 : *number == '-' ? -1 : 0;
@@ -115,7 +115,7 @@ int threshold_parse(struct threshold *ret, const char *text, struct error *err)
 	if (*end == '%')
 		end++;
 	if (end == number || *end || !(ret->percent >= 0) || !isfinite(ret->percent))
-		return error_set(err, EINVAL, "'%s': the threshold of %s is no percentage", text, ret->metric);
+		return error_set(err, EINVAL, "'%s': the threshold of %s is not a percentage", text, ret->metric);
 	return 0;
 }
 

@@ -254,8 +254,8 @@ static void put_occupancy(struct launch *l, const struct occupancy_chip *chip, u
 }
 
 /* The program may have said how much of the first-level memory it wants; else the driver decides. */
-static uint32_t configured(const struct launch *l, const struct occupancy_chip *chip, const struct occupancy_kernel *kernel,
-			   uint32_t blocks)
+static uint32_t get_configured_size(const struct launch *l, const struct occupancy_chip *chip, const struct occupancy_kernel *kernel,
+				    uint32_t blocks)
 {
 	double percent = read_launch_number(l, "launch__shared_mem_carveout");
 
@@ -340,7 +340,7 @@ static void derive_occupancy(struct launch *l)
 			read_launch_number(l, "launch__shared_mem_per_block_dynamic");
 	double registers = read_launch_number(l, "launch__registers_per_thread"),
 	       config = read_launch_number(l, "launch__shared_mem_config_size");
-	double told = read_launch_number(l, "launch__occupancy_limit_driver");
+	double reported = read_launch_number(l, "launch__occupancy_limit_driver");
 	struct occupancy_kernel kernel;
 	struct occupancy o;
 	struct error ignored;
@@ -357,7 +357,7 @@ static void derive_occupancy(struct launch *l)
 		return;
 	occupancy_compute(chip, &kernel, &o);
 	if (!(config > 0) && o.blocks) {
-		kernel.shared_config = configured(l, chip, &kernel, to_launch_count(told, o.blocks));
+		kernel.shared_config = get_configured_size(l, chip, &kernel, to_launch_count(reported, o.blocks));
 		add_launch_number(l, "launch__shared_mem_config_size", "byte", kernel.shared_config);
 		occupancy_compute(chip, &kernel, &o);
 	}
@@ -366,7 +366,7 @@ static void derive_occupancy(struct launch *l)
 	add_launch_number(l, "launch__shared_mem_per_block", "byte/block", kernel.shared + chip->reserved);
 	add_launch_number(l, "launch__shared_mem_per_block_allocated", "byte/block", o.shared_per_block);
 	put_limits(l, &o, kernel.shared_config > 0);
-	put_occupancy(l, chip, to_launch_count(told, o.blocks), o.warps_per_block);
+	put_occupancy(l, chip, to_launch_count(reported, o.blocks), o.warps_per_block);
 	put_curves(l, chip, &kernel);
 }
 

@@ -15,7 +15,7 @@ static int compare_value_names(const void *a, const void *b)
 }
 
 /* Launches have the same metrics, most of the time: what the one before had at that place need not be sorted. */
-static bool had(const struct kernel_result *before, size_t place, const char *name)
+static bool had_metric_name(const struct kernel_result *before, size_t place, const char *name)
 {
 	return before && place < before->value_count && strcmp(before->values[place].name, name) == 0;
 }
@@ -32,7 +32,7 @@ int metric_names_of(struct metric_names *ret, const struct kernel_results *resul
 		return -ENOMEM;
 	for (size_t i = 0; i < results->count; i++)
 		for (size_t j = 0; j < results->items[i].value_count; j++)
-			if (!had(i ? &results->items[i - 1] : NULL, j, results->items[i].values[j].name))
+			if (!had_metric_name(i ? &results->items[i - 1] : NULL, j, results->items[i].values[j].name))
 				ret->items[ret->count++] = &results->items[i].values[j];
 	sort_items(ret->items, ret->count, sizeof(*ret->items), compare_value_names);
 	for (size_t i = 0; i < ret->count; i++)

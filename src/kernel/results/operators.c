@@ -61,7 +61,7 @@ static int load_operator_trace(struct trace *t, const char *path, struct error *
 	if (r < 0)
 		return r;
 	if (!query_has_table(q, "CUPTI_ACTIVITY_KIND_KERNEL") || query_prepare(q, statement, &s, NULL) != SQLITE_OK)
-		r = error_set(err, EINVAL, "%s is no trace of PyTorch's operators and their kernels", path);
+		r = error_set(err, EINVAL, "%s is not a trace of PyTorch's operators and their kernels", path);
 	while (r >= 0 && (step = sqlite3_step(s)) == SQLITE_ROW)
 		r = take_operator_kernel(t, s);
 	if (r == -ENOMEM)
@@ -93,7 +93,7 @@ static bool is_same_launch(const struct started *s, const struct kernel_result *
 	return has_shape(s, k) && (strcmp(s->function, k->function) == 0 || strcmp(s->name, k->name) == 0);
 }
 
-static bool is_alike(const struct kernel_result *x, const struct kernel_result *y)
+static bool is_same_kernel_work(const struct kernel_result *x, const struct kernel_result *y)
 {
 	return strcmp(x->function, y->function) == 0 && memcmp(x->grid, y->grid, sizeof(x->grid)) == 0 &&
 	       memcmp(x->block, y->block, sizeof(x->block)) == 0;
@@ -130,18 +130,18 @@ static int name_operator(struct kernel_results *r, const struct trace *t, size_t
 {
 	struct kernel_result *k = &r->items[at];
 	struct buf text = BUF_INIT;
-	size_t before = 0, alike = 0;
+	size_t before = 0, same = 0;
 	struct starters s;
 
 	for (size_t i = 0; i < r->count; i++)
-		if (is_alike(&r->items[i], k)) {
+		if (is_same_kernel_work(&r->items[i], k)) {
 			before += i < at;
-			alike++;
+			same++;
 		}
 	s = starters_of(t, k, before);
 	if (!s.count)
 		return 0;
-	if (s.different > 1 && s.count == alike && s.nth) {
+	if (s.different > 1 && s.count == same && s.nth) {
 		buf_puts(&text, s.nth->operator);
 	} else {
 		for (size_t i = 0; i < s.different; i++)

@@ -11,7 +11,7 @@
 #include "base/idmap.h"
 #include "base/keymap.h"
 #include "base/text/ending.h"
-#include "kernel/results/launch_places.h"
+#include "kernel/results/launch_origins.h"
 #include "kernel/results/report_rows.h"
 #include "symbol/demangle.h"
 

@@ -37,7 +37,7 @@ double spread_percent(const struct spread *s)
 	return deviation == 0 ? 0 : mean > 0 ? 100 * deviation / mean : NAN;
 }
 
-int compare_alike(const struct kernel_result *x, const struct kernel_result *y)
+int compare_launch_kinds(const struct kernel_result *x, const struct kernel_result *y)
 {
 	int order = strcmp(x->name, y->name);
 
@@ -51,19 +51,19 @@ int compare_alike(const struct kernel_result *x, const struct kernel_result *y)
 static int by_likeness(const void *a, const void *b)
 {
 	const struct kernel_result *x = *(const struct kernel_result *const *)a, *y = *(const struct kernel_result *const *)b;
-	int order = compare_alike(x, y);
+	int order = compare_launch_kinds(x, y);
 
 	return order ? order : (x->id > y->id) - (x->id < y->id);
 }
 
-const char *time_metric(const struct kernel_result *const *alike, size_t count)
+const char *time_metric(const struct kernel_result *const *same, size_t count)
 {
 	static const char *const times[] = { "gpu__time_duration.sum", "gpc__cycles_elapsed.max", "sm__cycles_elapsed.max",
 					     "sm__cycles_active.avg" };
 	size_t n;
 
 	for (size_t i = 0; i < COUNT_OF(times); i++) {
-		for (n = 0; n < count && isfinite(result_number(alike[n], times[i])); n++)
+		for (n = 0; n < count && isfinite(result_number(same[n], times[i])); n++)
 			;
 		if (n == count)
 			return times[i];
@@ -84,23 +84,23 @@ double median_of(double *numbers, size_t count)
 	return count % 2 ? numbers[count / 2] : (numbers[count / 2 - 1] + numbers[count / 2]) / 2;
 }
 
-static void compare_times(const struct kernel_results *results, const struct kernel_result *const *alike, size_t count, double *room,
+static void compare_times(const struct kernel_results *results, const struct kernel_result *const *same, size_t count, double *room,
 			  struct typical *all)
 {
-	struct typical t = { .alike = count, .metric = time_metric(alike, count), .median = NAN, .percent = NAN };
+	struct typical t = { .same = count, .metric = time_metric(same, count), .median = NAN, .percent = NAN };
 	double number;
 
 	for (size_t i = 0; t.metric && i < count; i++)
-		room[i] = result_number(alike[i], t.metric);
+		room[i] = result_number(same[i], t.metric);
 	if (t.metric)
 		t.median = median_of(room, count);
 	for (size_t i = 0; t.metric && i < count; i++)
-		if (!t.nearest || fabs(result_number(alike[i], t.metric) - t.median) < fabs(result_number(t.nearest, t.metric) - t.median))
-			t.nearest = alike[i];
+		if (!t.nearest || fabs(result_number(same[i], t.metric) - t.median) < fabs(result_number(t.nearest, t.metric) - t.median))
+			t.nearest = same[i];
 	for (size_t i = 0; i < count; i++) {
-		number = t.metric ? result_number(alike[i], t.metric) : NAN;
+		number = t.metric ? result_number(same[i], t.metric) : NAN;
 		t.percent = t.median > 0 ? 100 * (number - t.median) / t.median : NAN;
-		all[alike[i] - results->items] = t;
+		all[same[i] - results->items] = t;
 	}
 }
 
@@ -115,7 +115,7 @@ struct typical *find_typical(const struct kernel_results *results)
 			order[i] = &results->items[i];
 		sort_items(order, results->count, sizeof(*order), by_likeness);
 		for (size_t i = 0, end; i < results->count; i = end) {
-			for (end = i + 1; end < results->count && compare_alike(order[i], order[end]) == 0; end++)
+			for (end = i + 1; end < results->count && compare_launch_kinds(order[i], order[end]) == 0; end++)
 				;
 			compare_times(results, order + i, end - i, room, all);
 		}

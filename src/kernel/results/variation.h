@@ -23,14 +23,14 @@ double spread_percent(const struct spread *s);
 double median_of(double *numbers, size_t count);
 
 /* Kernels by what makes them alike: negative, 0 or positive. */
-int compare_alike(const struct kernel_result *x, const struct kernel_result *y);
+int compare_launch_kinds(const struct kernel_result *x, const struct kernel_result *y);
 
 /* The first metric of time that all of them have; NULL: none. */
-const char *time_metric(const struct kernel_result *const *alike, size_t count);
+const char *time_metric(const struct kernel_result *const *same, size_t count);
 
 /* How long each launch took beside those like it. */
 struct typical {
-	size_t alike;       /* launches, this one among them */
+	size_t same;        /* launches, this one among them */
 	const char *metric; /* that was compared; NULL: none that they have */
 	double median;
 	double percent;                      /* by which this one is above (below: negative) the median; not a number: not known */

@@ -149,7 +149,7 @@ static double find_rule_value(void *context, const char *name)
 	return handed_on ? handed_on->value : s->run->value(s->run->context, name);
 }
 
-static bool holds(const struct written_condition *c, struct scope *s)
+static bool rule_condition_holds(const struct written_condition *c, struct scope *s)
 {
 	double left = formula_value(&c->left, find_rule_value, s), right = formula_value(&c->right, find_rule_value, s);
 
@@ -166,7 +166,7 @@ static bool all_hold(const struct written_conditions *conditions, struct scope *
 {
 	size_t met = 0;
 
-	while (met < conditions->count && holds(&conditions->items[met], s))
+	while (met < conditions->count && rule_condition_holds(&conditions->items[met], s))
 		met++;
 	return met == conditions->count;
 }
@@ -226,7 +226,7 @@ static void look_at_list(struct scope *s, size_t i)
 	state->is_known = true;
 }
 
-__attribute__((format(printf, 2, 3))) static void say(struct saying *to, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static void append_saying(struct saying *to, const char *format, ...)
 {
 	size_t used = strlen(to->text);
 	va_list args;
@@ -249,7 +249,7 @@ static void say_rows(const struct written_block *block, struct scope *s, struct 
 	for (state->row = 0; state->row < state->rows; state->row++) {
 		if ((block->pick != WRITTEN_EACH && state->row != only) || !all_hold(&block->conditions, s))
 			continue;
-		say(to, "%s", separator);
+		append_saying(to, "%s", separator);
 		say_text(&block->text, s, to);
 		separator = ", ";
 	}
@@ -268,14 +268,14 @@ static void say_block(const struct written_block *block, struct scope *s, struct
 static void say_text(const struct written_text *text, struct scope *s, struct saying *to)
 {
 	for (size_t i = 0; i < text->count; i++) {
-		const struct written_piece *p = &text->pieces[i];
+		const struct written_part *p = &text->parts[i];
 
 		if (p->kind == WRITTEN_WORDS)
-			say(to, "%s", p->words);
+			append_saying(to, "%s", p->words);
 		else if (p->kind == WRITTEN_COLUMN)
-			say(to, "%s", column(s, p->column));
+			append_saying(to, "%s", column(s, p->column));
 		else if (p->kind == WRITTEN_VALUE)
-			say(to, "%.*f", p->decimals, formula_value(&p->value, find_rule_value, s));
+			append_saying(to, "%.*f", p->decimals, formula_value(&p->value, find_rule_value, s));
 		else
 			say_block(p->block, s, to);
 	}
@@ -287,7 +287,7 @@ static void say_lines(const struct written_case *c, struct scope *s, struct sayi
 	for (size_t i = 0; i < c->line_count; i++) {
 		size_t before = strlen(to->text), begun;
 
-		say(to, "%s", before ? " " : "");
+		append_saying(to, "%s", before ? " " : "");
 		begun = strlen(to->text);
 		say_text(&c->lines[i], s, to);
 		if (strlen(to->text) == begun)

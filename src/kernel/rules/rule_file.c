@@ -37,7 +37,7 @@ void *rule_grow(void *items, size_t count, size_t size)
 	return grown;
 }
 
-static int set_rule_text(struct rule_reader *r, char **field, struct text_piece value)
+static int set_rule_text(struct rule_reader *r, char **field, struct text_part value)
 {
 	char *copy = text_copy(value);
 
@@ -62,7 +62,7 @@ static size_t count_names(const struct written_steps *steps)
 	return count;
 }
 
-static bool has_let_name(const struct written_steps *steps, struct text_piece name)
+static bool has_let_name(const struct written_steps *steps, struct text_part name)
 {
 	for (size_t i = 0; i < steps->count; i++)
 		if (steps->items[i].deed == WRITTEN_LET && text_is(name, steps->items[i].name))
@@ -71,7 +71,7 @@ static bool has_let_name(const struct written_steps *steps, struct text_piece na
 }
 
 /* Letters, digits and _, a letter first; new here. */
-static int check_new_name(struct rule_reader *r, struct text_piece name)
+static int check_new_name(struct rule_reader *r, struct text_part name)
 {
 	const struct written_case *c = last_case(r->rule);
 	size_t len = 0;
@@ -99,15 +99,15 @@ static struct written_step *add_rule_step(struct written_steps *steps, enum writ
 }
 
 /* let NAME = FORMULA, set NAME = FORMULA, when = CONDITIONS */
-static int read_step(struct rule_reader *r, struct written_steps *steps, struct text_piece deed, struct text_piece name,
-		     struct text_piece value)
+static int read_step(struct rule_reader *r, struct written_steps *steps, struct text_part deed, struct text_part name,
+		     struct text_part value)
 {
 	enum written_deed which = text_is(deed, "let") ? WRITTEN_LET : text_is(deed, "set") ? WRITTEN_SET : WRITTEN_WHEN;
 	struct written_step *made;
 	int result = which == WRITTEN_LET ? check_new_name(r, name) : 0;
 
 	if (which == WRITTEN_SET && (name.len <= strlen("rule__") || memcmp(name.text, "rule__", strlen("rule__")) != 0))
-		result = rule_refuse(r, "what is handed on has a name that begins with rule__");
+		result = rule_refuse(r, "names of results begin with rule__");
 	if (result < 0)
 		return result;
 	made = add_rule_step(steps, which);
@@ -119,7 +119,7 @@ static int read_step(struct rule_reader *r, struct written_steps *steps, struct 
 	return rule_read_formula(r, &made->value, value);
 }
 
-static bool is_step(struct text_piece name, struct text_piece *ret_deed, struct text_piece *ret_name)
+static bool is_step(struct text_part name, struct text_part *ret_deed, struct text_part *ret_name)
 {
 	if (text_is(name, "when")) {
 		*ret_deed = *ret_name = name;
@@ -129,7 +129,7 @@ static bool is_step(struct text_piece name, struct text_piece *ret_deed, struct 
 }
 
 /* [list NAME], [lines NAME] */
-static int begin_list(struct rule_reader *r, bool is_lines, struct text_piece name)
+static int begin_list(struct rule_reader *r, bool is_lines, struct text_part name)
 {
 	struct written_list *grown;
 
@@ -150,9 +150,9 @@ static int begin_list(struct rule_reader *r, bool is_lines, struct text_piece na
 }
 
 /* Each TITLE, or each LIST: TITLE */
-static int read_title(struct rule_reader *r, struct written_case *c, struct text_piece title)
+static int read_title(struct rule_reader *r, struct written_case *c, struct text_part title)
 {
-	struct text_piece head, rest, word, name;
+	struct text_part head, rest, word, name;
 	int list;
 
 	if (text_split(title, ':', &head, &rest) && text_split(head, ' ', &word, &name) && text_is(word, "each")) {
@@ -167,7 +167,7 @@ static int read_title(struct rule_reader *r, struct written_case *c, struct text
 	return rule_read_text(r, &c->title, title);
 }
 
-static int begin_case(struct rule_reader *r, struct text_piece kind, struct text_piece title)
+static int begin_case(struct rule_reader *r, struct text_part kind, struct text_part title)
 {
 	static const char *const tags[] = { [RULE_OPTIMIZE] = "optimize", [RULE_INFORM] = "inform", [RULE_WARN] = "warn" };
 	struct written_case *grown;
@@ -190,9 +190,9 @@ static int begin_case(struct rule_reader *r, struct text_piece kind, struct text
 }
 
 /* [optimize TITLE], [list NAME] */
-static int begin_block(struct rule_reader *r, struct text_piece line)
+static int begin_block(struct rule_reader *r, struct text_part line)
 {
-	struct text_piece word, title = { "", 0 }, inside = { line.text + 1, line.len - 2 };
+	struct text_part word, title = { "", 0 }, inside = { line.text + 1, line.len - 2 };
 
 	r->list = NULL;
 	r->row = NULL;
@@ -207,11 +207,11 @@ static int begin_block(struct rule_reader *r, struct text_piece line)
 }
 
 /* COLUMN | COLUMN ... */
-static int read_row(struct rule_reader *r, struct text_piece value)
+static int read_row(struct rule_reader *r, struct text_part value)
 {
 	struct written_list *list = r->list;
 	struct written_row *grown;
-	struct text_piece column;
+	struct text_part column;
 	size_t count = 0;
 	bool more = true;
 
@@ -235,7 +235,7 @@ static int read_row(struct rule_reader *r, struct text_piece value)
 	return 0;
 }
 
-static int read_of_list(struct rule_reader *r, struct text_piece name, struct text_piece value)
+static int read_of_list(struct rule_reader *r, struct text_part name, struct text_part value)
 {
 	struct written_list *list = r->list;
 
@@ -248,11 +248,11 @@ static int read_of_list(struct rule_reader *r, struct text_piece name, struct te
 		return rule_read_formula(r, &list->value, value);
 	}
 	return rule_refuse(r, list->is_lines ? "lines have 'more' and 'less', metrics of source code" :
-					       "a list has 'row's, and behind them one 'value'");
+					       "a list has 'row's and, after them, one 'value'");
 }
 
 /* A second line of text goes on with the first. */
-static int read_case_text(struct rule_reader *r, struct written_case *c, struct text_piece value)
+static int read_case_text(struct rule_reader *r, struct written_case *c, struct text_part value)
 {
 	struct written_text *grown = rule_grow(c->lines, c->line_count, sizeof(*grown));
 
@@ -263,9 +263,9 @@ static int read_case_text(struct rule_reader *r, struct written_case *c, struct 
 }
 
 /* local FORMULA, global FORMULA */
-static int read_gain(struct rule_reader *r, struct written_case *c, struct text_piece value)
+static int read_gain(struct rule_reader *r, struct written_case *c, struct text_part value)
 {
-	struct text_piece kind, share;
+	struct text_part kind, share;
 	struct written_gain *grown;
 
 	if (!text_split(value, ' ', &kind, &share) || (!text_is(kind, "local") && !text_is(kind, "global")))
@@ -279,7 +279,7 @@ static int read_gain(struct rule_reader *r, struct written_case *c, struct text_
 	return rule_read_formula(r, &grown->share, share);
 }
 
-static int read_order(struct rule_reader *r, struct text_piece value)
+static int read_order(struct rule_reader *r, struct text_part value)
 {
 	unsigned order = 0;
 
@@ -292,7 +292,7 @@ static int read_order(struct rule_reader *r, struct text_piece value)
 	return 0;
 }
 
-static int read_head(struct rule_reader *r, struct text_piece name, struct text_piece value)
+static int read_head(struct rule_reader *r, struct text_part name, struct text_part value)
 {
 	struct written_rule *rule = r->rule;
 
@@ -312,7 +312,7 @@ static int read_head(struct rule_reader *r, struct text_piece name, struct text_
 			   "before the first block there are 'title', 'section', 'about', 'order', 'say = first', 'let', 'set' and 'when'");
 }
 
-static int read_of_case(struct rule_reader *r, struct written_case *c, struct text_piece name, struct text_piece value)
+static int read_of_case(struct rule_reader *r, struct written_case *c, struct text_part name, struct text_part value)
 {
 	if (!c->is_verdict && text_is(name, "text"))
 		return read_case_text(r, c, value);
@@ -322,10 +322,10 @@ static int read_of_case(struct rule_reader *r, struct written_case *c, struct te
 			   c->is_verdict ? "a verdict has 'let', 'set' and 'when'" : "a case has 'let', 'set', 'when', 'text' and 'gain'");
 }
 
-static int read_rule_line(struct rule_reader *r, struct text_piece line)
+static int read_rule_line(struct rule_reader *r, struct text_part line)
 {
 	struct written_case *c = last_case(r->rule);
-	struct text_piece name, value, deed, named;
+	struct text_part name, value, deed, named;
 
 	if (line.text[0] == '[')
 		return begin_block(r, line);
@@ -368,7 +368,7 @@ static bool is_complete(const struct written_rule *rule)
 int written_rule_parse(struct written_rule *ret, const char *path, const char *text, size_t size, struct error *err)
 {
 	struct rule_reader r = { .lines = { path, text, text + size, 0, 0 }, .rule = ret, .err = err };
-	struct text_piece line;
+	struct text_part line;
 	int result;
 
 	*ret = (struct written_rule){

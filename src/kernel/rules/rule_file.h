@@ -58,7 +58,7 @@ struct written_steps {
 enum written_kind { WRITTEN_WORDS, WRITTEN_VALUE, WRITTEN_COLUMN, WRITTEN_BLOCK };
 
 struct written_text {
-	struct written_piece *pieces;
+	struct written_part *parts;
 	size_t count;
 };
 
@@ -73,7 +73,7 @@ struct written_block {
 	struct written_text text;
 };
 
-struct written_piece {
+struct written_part {
 	enum written_kind kind;
 	char *words;
 	struct formula value;

@@ -8,7 +8,7 @@
 
 #define MOST_DECIMALS 6
 
-int rule_find_list(const struct written_rule *rule, struct text_piece name)
+int rule_find_list(const struct written_rule *rule, struct text_part name)
 {
 	for (size_t i = 0; i < rule->list_count; i++)
 		if (text_is(name, rule->lists[i].name))
@@ -27,7 +27,7 @@ static bool is_word_among(const char *word, const char *const *words)
 static int check_column(struct rule_reader *r, char digit)
 {
 	if (!r->row)
-		return rule_refuse(r, "columns ($1) are of the row of a list, which there is none of here");
+		return rule_refuse(r, "columns ($1) require a row of a list, and there is none");
 	if (digit < '1' || (size_t)(digit - '1') >= r->row->column_count)
 		return rule_refuse(r, "rows of '%s' have %zu columns, $1 to $%zu", r->row->name, r->row->column_count,
 				   r->row->column_count);
@@ -40,7 +40,7 @@ static int check_name(struct rule_reader *r, const char *name)
 	static const char *const of_list[] = { "most", "least", "sum", "count", NULL };
 	static const char *const of_lines[] = { "most", "least", "sum", "count", "more", "less", "stall", NULL };
 	const char *dot = strchr(name, '.');
-	int list = dot ? rule_find_list(r->rule, (struct text_piece){ name, (size_t)(dot - name) }) : -1, result = 0;
+	int list = dot ? rule_find_list(r->rule, (struct text_part){ name, (size_t)(dot - name) }) : -1, result = 0;
 
 	if (list >= 0 && !is_word_among(dot + 1, r->rule->lists[list].is_lines ? of_lines : of_list))
 		return rule_refuse(r, "'%s': a list has .most, .least, .sum and .count, and lines .more, .less and .stall", name);
@@ -49,7 +49,7 @@ static int check_name(struct rule_reader *r, const char *name)
 	return result;
 }
 
-int rule_read_formula(struct rule_reader *r, struct formula *ret, struct text_piece text)
+int rule_read_formula(struct rule_reader *r, struct formula *ret, struct text_part text)
 {
 	char why[120];
 	int result = formula_parse_row(ret, text.text, text.len, why, sizeof(why));
@@ -62,10 +62,10 @@ int rule_read_formula(struct rule_reader *r, struct formula *ret, struct text_pi
 	return result;
 }
 
-static int read_condition(struct rule_reader *r, struct written_conditions *ret, struct text_piece text)
+static int read_condition(struct rule_reader *r, struct written_conditions *ret, struct text_part text)
 {
 	struct written_condition *grown = rule_grow(ret->items, ret->count, sizeof(*grown)), *made;
-	struct text_piece left = { text.text, 0 }, right;
+	struct text_part left = { text.text, 0 }, right;
 	bool equal;
 
 	if (!grown)
@@ -81,42 +81,42 @@ static int read_condition(struct rule_reader *r, struct written_conditions *ret,
 		made->comparison = equal ? WRITTEN_AT_LEAST : WRITTEN_MORE;
 	else
 		made->comparison = equal ? WRITTEN_AT_MOST : WRITTEN_LESS;
-	right = (struct text_piece){ text.text + left.len + 1 + equal, text.len - left.len - 1 - equal };
+	right = (struct text_part){ text.text + left.len + 1 + equal, text.len - left.len - 1 - equal };
 	TRY(rule_read_formula(r, &made->left, text_trim(left)));
 	return rule_read_formula(r, &made->right, text_trim(right));
 }
 
-int rule_read_conditions(struct rule_reader *r, struct written_conditions *ret, struct text_piece text)
+int rule_read_conditions(struct rule_reader *r, struct written_conditions *ret, struct text_part text)
 {
 	static const char and[] = " and ";
 	int result = 0;
 
 	while (result == 0) {
 		const char *at = memmem(text.text, text.len, and, strlen(and));
-		struct text_piece one = { text.text, at ? (size_t)(at - text.text) : text.len };
+		struct text_part one = { text.text, at ? (size_t)(at - text.text) : text.len };
 
 		result = read_condition(r, ret, text_trim(one));
 		if (!at)
 			break;
-		text = (struct text_piece){ at + strlen(and), text.len - one.len - strlen(and) };
+		text = (struct text_part){ at + strlen(and), text.len - one.len - strlen(and) };
 	}
 	return result;
 }
 
-static struct written_piece *add_text_part(struct written_text *text, enum written_kind kind)
+static struct written_part *add_text_part(struct written_text *text, enum written_kind kind)
 {
-	struct written_piece *grown = rule_grow(text->pieces, text->count, sizeof(*grown));
+	struct written_part *grown = rule_grow(text->parts, text->count, sizeof(*grown));
 
 	if (!grown)
 		return NULL;
-	text->pieces = grown;
+	text->parts = grown;
 	grown[text->count].kind = kind;
 	return &grown[text->count++];
 }
 
 static int add_words(struct rule_reader *r, struct written_text *text, const char *words, size_t len)
 {
-	struct written_piece *p = len ? add_text_part(text, WRITTEN_WORDS) : NULL;
+	struct written_part *p = len ? add_text_part(text, WRITTEN_WORDS) : NULL;
 
 	if (!len)
 		return 0;
@@ -127,7 +127,7 @@ static int add_words(struct rule_reader *r, struct written_text *text, const cha
 
 static int add_text_column(struct rule_reader *r, struct written_text *text, char digit)
 {
-	struct written_piece *p = check_column(r, digit) < 0 ? NULL : add_text_part(text, WRITTEN_COLUMN);
+	struct written_part *p = check_column(r, digit) < 0 ? NULL : add_text_part(text, WRITTEN_COLUMN);
 
 	if (!p)
 		return -EINVAL;
@@ -136,10 +136,10 @@ static int add_text_column(struct rule_reader *r, struct written_text *text, cha
 }
 
 /* Between braces: formula|decimals. */
-static int add_value(struct rule_reader *r, struct written_text *text, struct text_piece inside)
+static int add_value(struct rule_reader *r, struct written_text *text, struct text_part inside)
 {
-	struct text_piece formula = inside, decimals;
-	struct written_piece *p = add_text_part(text, WRITTEN_VALUE);
+	struct text_part formula = inside, decimals;
+	struct written_part *p = add_text_part(text, WRITTEN_VALUE);
 
 	if (!p)
 		return rule_no_memory(r);
@@ -152,17 +152,17 @@ static int add_value(struct rule_reader *r, struct written_text *text, struct te
 	return rule_read_formula(r, &p->value, text_trim(formula));
 }
 
-static bool take_rule_word(struct text_piece *text, const char *word)
+static bool take_rule_word(struct text_part *text, const char *word)
 {
 	size_t len = strlen(word);
 
 	if (text->len < len || memcmp(text->text, word, len) != 0 || (text->len > len && text->text[len] != ' '))
 		return false;
-	*text = text_trim((struct text_piece){ text->text + len, text->len - len });
+	*text = text_trim((struct text_part){ text->text + len, text->len - len });
 	return true;
 }
 
-static enum written_pick take_pick(struct text_piece *text)
+static enum written_pick take_pick(struct text_part *text)
 {
 	if (take_rule_word(text, "each"))
 		return WRITTEN_EACH;
@@ -172,9 +172,9 @@ static enum written_pick take_pick(struct text_piece *text)
 }
 
 /* each LIST when CONDITIONS, or one of both. */
-static int read_block_head(struct rule_reader *r, struct written_block *block, struct text_piece head)
+static int read_block_head(struct rule_reader *r, struct written_block *block, struct text_part head)
 {
-	struct text_piece name = head, rest = { "", 0 };
+	struct text_part name = head, rest = { "", 0 };
 	int list;
 
 	block->pick = take_pick(&head);
@@ -197,13 +197,13 @@ static int read_block_head(struct rule_reader *r, struct written_block *block, s
 	return rule_read_conditions(r, &block->conditions, head);
 }
 
-static int read_pieces(struct rule_reader *r, struct written_text *ret, struct text_piece text, unsigned depth);
+static int read_parts(struct rule_reader *r, struct written_text *ret, struct text_part text, unsigned depth);
 
-static int add_block(struct rule_reader *r, struct written_text *text, struct text_piece inside, unsigned depth)
+static int add_block(struct rule_reader *r, struct written_text *text, struct text_part inside, unsigned depth)
 {
 	const struct written_list *row = r->row;
 	const char *colon = memmem(inside.text, inside.len, ": ", 2);
-	struct written_piece *p = add_text_part(text, WRITTEN_BLOCK);
+	struct written_part *p = add_text_part(text, WRITTEN_BLOCK);
 	struct written_block *block = p ? calloc(1, sizeof(*block)) : NULL;
 	size_t head;
 	int result;
@@ -214,14 +214,14 @@ static int add_block(struct rule_reader *r, struct written_text *text, struct te
 	if (!colon)
 		return rule_refuse(r, "expected ': ' and text behind 'each', 'largest', 'least' or 'when'");
 	head = (size_t)(colon - inside.text);
-	result = read_block_head(r, block, text_trim((struct text_piece){ inside.text, head }));
+	result = read_block_head(r, block, text_trim((struct text_part){ inside.text, head }));
 	if (result == 0)
-		result = read_pieces(r, &block->text, (struct text_piece){ colon + 2, inside.len - head - 2 }, depth + 1);
+		result = read_parts(r, &block->text, (struct text_part){ colon + 2, inside.len - head - 2 }, depth + 1);
 	r->row = row;
 	return result;
 }
 
-static bool is_block(struct text_piece inside)
+static bool is_block(struct text_part inside)
 {
 	return take_pick(&inside) != WRITTEN_NO_LIST || take_rule_word(&inside, "when");
 }
@@ -243,13 +243,13 @@ static const char *find_close(const char *open, const char *end)
 static const char *read_braces(struct rule_reader *r, struct written_text *ret, const char *open, const char *end, unsigned depth)
 {
 	const char *close = find_close(open, end);
-	struct text_piece inside = { open + 1, close ? (size_t)(close - open) - 1 : 0 };
+	struct text_part inside = { open + 1, close ? (size_t)(close - open) - 1 : 0 };
 	int result;
 
 	if (!close)
 		result = rule_refuse(r, "'{' has no '}'");
 	else if (depth == WRITTEN_MOST_DEPTH)
-		result = rule_refuse(r, "there are too many braces in each other");
+		result = rule_refuse(r, "braces are nested too deeply");
 	else
 		result = is_block(inside) ? add_block(r, ret, inside, depth) : add_value(r, ret, inside);
 	return result < 0 ? NULL : close + 1;
@@ -260,7 +260,7 @@ static bool is_column(const char *at, const char *end)
 	return *at == '$' && at + 1 < end && at[1] >= '0' && at[1] <= '9';
 }
 
-static int read_pieces(struct rule_reader *r, struct written_text *ret, struct text_piece text, unsigned depth)
+static int read_parts(struct rule_reader *r, struct written_text *ret, struct text_part text, unsigned depth)
 {
 	const char *at = text.text, *end = text.text + text.len, *next;
 	int result = 0;
@@ -282,9 +282,9 @@ static int read_pieces(struct rule_reader *r, struct written_text *ret, struct t
 	return result;
 }
 
-int rule_read_text(struct rule_reader *r, struct written_text *ret, struct text_piece text)
+int rule_read_text(struct rule_reader *r, struct written_text *ret, struct text_part text)
 {
-	return read_pieces(r, ret, text, 0);
+	return read_parts(r, ret, text, 0);
 }
 
 void rule_release_conditions(struct written_conditions *conditions)
@@ -299,7 +299,7 @@ void rule_release_conditions(struct written_conditions *conditions)
 void rule_release_text(struct written_text *text)
 {
 	for (size_t i = 0; i < text->count; i++) {
-		struct written_piece *p = &text->pieces[i];
+		struct written_part *p = &text->parts[i];
 
 		free(p->words);
 		formula_release(&p->value);
@@ -309,5 +309,5 @@ void rule_release_text(struct written_text *text)
 		}
 		free(p->block);
 	}
-	free(text->pieces);
+	free(text->parts);
 }

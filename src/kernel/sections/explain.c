@@ -74,7 +74,7 @@ static int put_section(struct buf *out, const struct sections *sections, const c
 	return 1;
 }
 
-static bool uses(const struct section_row *row, const char *metric)
+static bool row_uses_metric(const struct section_row *row, const char *metric)
 {
 	for (size_t i = 0; i < row->cell_count; i++)
 		for (size_t k = 0; k < row->cells[i].count; k++)
@@ -93,7 +93,7 @@ static void put_places(struct buf *out, const struct sections *sections, const c
 
 		for (size_t k = 0; k < s->block_count; k++) {
 			for (size_t m = 0; m < s->blocks[k].row_count && count < 8; m++) {
-				if (!uses(&s->blocks[k].rows[m], metric))
+				if (!row_uses_metric(&s->blocks[k].rows[m], metric))
 					continue;
 				buf_printf(out, "  %s %s: %s\n", count++ ? "       " : "Shown in", s->id, s->blocks[k].rows[m].label);
 				break;
@@ -208,7 +208,7 @@ static int refuse_unknown_term(const struct glossary *g, const struct sections *
 			nearest_offer(&nearest, g->terms[i].name, strlen(g->terms[i].name));
 	for (size_t i = 0; i < sections->count; i++)
 		nearest_offer(&nearest, sections->items[i].id, strlen(sections->items[i].id));
-	return error_set(err, ENOENT, "Nothing is known of '%s'.%s", name, nearest_hint(&nearest, "", hint, sizeof(hint)));
+	return error_set(err, ENOENT, "There is no explanation of '%s'.%s", name, nearest_hint(&nearest, "", hint, sizeof(hint)));
 }
 
 int explain_metric(struct buf *out, const struct glossary *g, const struct sections *sections, const char *name, struct error *err)

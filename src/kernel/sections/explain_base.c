@@ -16,22 +16,23 @@ struct tokens {
 static void split_base_tokens(const char *text, size_t len, struct tokens *ret)
 {
 	const char *end = text + len;
-	size_t piece;
+	size_t part;
 
 	ret->count = 0;
 	while (text < end && ret->count < MAX_TOKENS) {
-		for (piece = 0; text + piece < end && text[piece] != '_'; piece++)
+		for (part = 0; text + part < end && text[part] != '_'; part++)
 			;
-		if (piece) {
+		if (part) {
 			ret->at[ret->count] = text;
-			ret->len[ret->count++] = piece;
+			ret->len[ret->count++] = part;
 		}
-		text += piece + 1;
+		text += part + 1;
 	}
 }
 
 /* The longest phrase of words that begins here; how many tokens it takes. */
-static const struct term *longest(const struct glossary *g, enum term_kind kind, const struct tokens *t, size_t first, size_t *ret_used)
+static const struct term *find_longest_term(const struct glossary *g, enum term_kind kind, const struct tokens *t, size_t first,
+					    size_t *ret_used)
 {
 	const struct term *term;
 	size_t most = t->count - first < MAX_PHRASE ? t->count - first : MAX_PHRASE;
@@ -51,11 +52,11 @@ static const struct term *longest(const struct glossary *g, enum term_kind kind,
 /* The quantity, or what stands in its place. */
 static bool put_first(struct buf *out, const struct glossary *g, const struct tokens *t, size_t *ret_used)
 {
-	const struct term *quantity = longest(g, TERM_QUANTITY, t, 0, ret_used), *word = NULL;
+	const struct term *quantity = find_longest_term(g, TERM_QUANTITY, t, 0, ret_used), *word = NULL;
 	const char *text;
 
 	if (!quantity)
-		word = longest(g, TERM_WORD, t, 0, ret_used);
+		word = find_longest_term(g, TERM_WORD, t, 0, ret_used);
 	if (quantity || word) {
 		text = quantity ? quantity->text : word->text;
 		buf_printf(out, "%c%s", toupper((unsigned char)text[0]), text + 1);
@@ -81,7 +82,7 @@ bool explain_base(struct buf *out, const struct glossary *glossary, const char *
 		return false;
 	complete = put_first(out, glossary, &t, &at);
 	for (bool first = true; at < t.count; at += used, first = false) {
-		word = longest(glossary, TERM_WORD, &t, at, &used);
+		word = find_longest_term(glossary, TERM_WORD, &t, at, &used);
 		buf_puts(out, first ? ": " : ", ");
 		if (word) {
 			buf_puts(out, word->text);

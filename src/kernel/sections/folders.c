@@ -145,7 +145,7 @@ int sections_load(struct sections *ret, const char *const *folders, size_t folde
 	for (size_t i = 0; r >= 0 && i < folder_count; i++) {
 		r = text_each_file(folders[i], ".section", add_section, &l);
 		if (r == -ENOENT) {
-			error_set(err, ENOENT, "There is no folder %s", folders[i]);
+			error_set(err, ENOENT, "The folder %s does not exist", folders[i]);
 			break;
 		}
 		if (r >= 0)

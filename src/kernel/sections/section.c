@@ -78,16 +78,16 @@ static int parse_range(struct cc_set *ret, const char *text, size_t len)
 int cc_parse(struct cc_set *ret, const char *text, size_t len)
 {
 	const char *comma;
-	size_t piece;
+	size_t part;
 
 	ret->count = 0;
 	do {
 		comma = memchr(text, ',', len);
-		piece = comma ? (size_t)(comma - text) : len;
-		if (parse_range(ret, text, piece) < 0)
+		part = comma ? (size_t)(comma - text) : len;
+		if (parse_range(ret, text, part) < 0)
 			return -EINVAL;
-		text += piece + 1;
-		len -= comma ? piece + 1 : piece;
+		text += part + 1;
+		len -= comma ? part + 1 : part;
 	} while (comma);
 	return 0;
 }
@@ -100,7 +100,7 @@ int cc_fits(const struct cc_set *set, unsigned cc)
 	return set->count == 0;
 }
 
-static int set_section_text(char **field, struct text_piece value, struct error *err)
+static int set_section_text(char **field, struct text_part value, struct error *err)
 {
 	free(*field);
 	*field = text_copy(value);
@@ -108,7 +108,7 @@ static int set_section_text(char **field, struct text_piece value, struct error 
 }
 
 /* One more line of a text that goes on. */
-static int add_section_text(char **field, struct text_piece value, struct error *err)
+static int add_section_text(char **field, struct text_part value, struct error *err)
 {
 	size_t len = strlen(*field);
 	char *grown = realloc(*field, len + value.len + 2);
@@ -123,7 +123,7 @@ static int add_section_text(char **field, struct text_piece value, struct error 
 	return 0;
 }
 
-static int add_word(char ***list, size_t *count, struct text_piece word, struct error *err)
+static int add_word(char ***list, size_t *count, struct text_part word, struct error *err)
 {
 	char **grown = realloc(*list, (*count + 1) * sizeof(*grown));
 
@@ -134,9 +134,9 @@ static int add_word(char ***list, size_t *count, struct text_piece word, struct 
 	return grown[*count] ? (int)(++*count, 0) : fail_section_memory(err);
 }
 
-static int add_words(char ***list, size_t *count, struct text_piece value, struct error *err)
+static int add_words(char ***list, size_t *count, struct text_part value, struct error *err)
 {
-	struct text_piece word, rest = value;
+	struct text_part word, rest = value;
 	int r = 0;
 
 	while (r == 0 && rest.len) {
@@ -150,7 +150,7 @@ static int add_words(char ***list, size_t *count, struct text_piece value, struc
 	return r;
 }
 
-static int read_order(struct text_piece value, unsigned *ret)
+static int read_order(struct text_part value, unsigned *ret)
 {
 	*ret = 0;
 	for (size_t i = 0; i < value.len; i++) {
@@ -161,7 +161,7 @@ static int read_order(struct text_piece value, unsigned *ret)
 	return value.len ? 0 : -EINVAL;
 }
 
-static int read_head(struct reader *r, struct text_piece name, struct text_piece value)
+static int read_head(struct reader *r, struct text_part name, struct text_part value)
 {
 	struct section *s = r->section;
 
@@ -180,15 +180,15 @@ static int read_head(struct reader *r, struct text_piece name, struct text_piece
 	return refuse_section_line(r, "before the first [block] there are title, about, sets, order and cc");
 }
 
-static int begin_block(struct reader *r, struct text_piece heading)
+static int begin_block(struct reader *r, struct text_part heading)
 {
 	struct section *s = r->section;
-	struct text_piece word, title = { "", 0 };
+	struct text_part word, title = { "", 0 };
 	unsigned kind = 0;
 
 	if (heading.len < 2 || heading.text[heading.len - 1] != ']')
 		return refuse_section_line(r, "a heading ends with ]");
-	word = text_trim((struct text_piece){ heading.text + 1, heading.len - 2 });
+	word = text_trim((struct text_part){ heading.text + 1, heading.len - 2 });
 	text_split(word, ' ', &word, &title);
 	while (kind < BLOCK_KINDS && !text_is(word, kinds[kind].word))
 		kind++;
@@ -204,9 +204,9 @@ static int begin_block(struct reader *r, struct text_piece heading)
 	return s->blocks[s->block_count - 1].title && s->blocks[s->block_count - 1].group ? 0 : fail_section_memory(r->err);
 }
 
-static int add_section_column(struct reader *r, struct section_block *b, struct text_piece text)
+static int add_section_column(struct reader *r, struct section_block *b, struct text_part text)
 {
-	struct text_piece unit = text_take_unit(&text);
+	struct text_part unit = text_take_unit(&text);
 
 	if (b->column_count == MAX_CELLS)
 		return refuse_section_line(r, "there are too many columns");
@@ -217,9 +217,9 @@ static int add_section_column(struct reader *r, struct section_block *b, struct 
 	return b->columns[b->column_count - 1].title && b->columns[b->column_count - 1].unit ? 0 : fail_section_memory(r->err);
 }
 
-static int read_section_columns(struct reader *r, struct section_block *b, struct text_piece value)
+static int read_section_columns(struct reader *r, struct section_block *b, struct text_part value)
 {
-	struct text_piece column;
+	struct text_part column;
 	int result = 0;
 
 	if (b->kind != BLOCK_TABLE || b->column_count || b->row_count)
@@ -229,7 +229,7 @@ static int read_section_columns(struct reader *r, struct section_block *b, struc
 	return result == 0 ? add_section_column(r, b, value) : result;
 }
 
-static int add_section_cell(struct reader *r, struct section_row *row, struct text_piece text)
+static int add_section_cell(struct reader *r, struct section_row *row, struct text_part text)
 {
 	char why[160];
 
@@ -258,10 +258,10 @@ static int check_cells(struct reader *r, const struct section_block *b, const st
 	return 0;
 }
 
-static int fill_row(struct reader *r, const struct section_block *b, struct section_row *row, struct text_piece label,
-		    struct text_piece value)
+static int fill_row(struct reader *r, const struct section_block *b, struct section_row *row, struct text_part label,
+		    struct text_part value)
 {
-	struct text_piece unit = text_take_unit(&value), cell;
+	struct text_part unit = text_take_unit(&value), cell;
 	int result = 0;
 
 	row->label = text_copy(label);
@@ -275,10 +275,10 @@ static int fill_row(struct reader *r, const struct section_block *b, struct sect
 	return result == 0 ? check_cells(r, b, row) : result;
 }
 
-static int add_section_label_row(struct reader *r, struct section_block *b, struct text_piece label, struct text_piece value)
+static int add_section_label_row(struct reader *r, struct section_block *b, struct text_part label, struct text_part value)
 {
 	struct cc_set cc = { 0 };
-	struct text_piece range;
+	struct text_part range;
 
 	if (label.len && label.text[0] == '@') {
 		if (!text_split(label, ' ', &range, &label) || cc_parse(&cc, range.text + 1, range.len - 1) < 0)
@@ -286,7 +286,7 @@ static int add_section_label_row(struct reader *r, struct section_block *b, stru
 	}
 	/* "\\# SMs": no comment. */
 	if (label.len && label.text[0] == '\\')
-		label = (struct text_piece){ label.text + 1, label.len - 1 };
+		label = (struct text_part){ label.text + 1, label.len - 1 };
 	if (!label.len)
 		return refuse_section_line(r, "a row needs a name");
 	if (r->rows++ == MAX_ROWS)
@@ -298,10 +298,10 @@ static int add_section_label_row(struct reader *r, struct section_block *b, stru
 }
 
 /* "a.{sum,avg}{,.per_second}" stands for every way of taking one of each list: a row each. */
-static int add_expanded_rows(struct reader *r, struct section_block *b, struct text_piece label, struct text_piece value)
+static int add_expanded_rows(struct reader *r, struct section_block *b, struct text_part label, struct text_part value)
 {
 	const char *open = memchr(value.text, '{', value.len), *close;
-	struct text_piece list, word;
+	struct text_part list, word;
 	char whole[MAX_NAME];
 	bool more = true;
 	int result = 0, len;
@@ -311,7 +311,7 @@ static int add_expanded_rows(struct reader *r, struct section_block *b, struct t
 	close = memchr(open, '}', value.len - (size_t)(open - value.text));
 	if (!close)
 		return refuse_section_line(r, "'{' has no '}'");
-	list = (struct text_piece){ open + 1, (size_t)(close - open) - 1 };
+	list = (struct text_part){ open + 1, (size_t)(close - open) - 1 };
 	while (more && result == 0) {
 		more = text_split(list, ',', &word, &list);
 		if (!more)
@@ -320,16 +320,16 @@ static int add_expanded_rows(struct reader *r, struct section_block *b, struct t
 			       (int)(value.text + value.len - close) - 1, close + 1);
 		if (len < 0 || (size_t)len >= sizeof(whole))
 			return refuse_section_line(r, "the name is too long");
-		result = add_expanded_rows(r, b, label, (struct text_piece){ whole, (size_t)len });
+		result = add_expanded_rows(r, b, label, (struct text_part){ whole, (size_t)len });
 	}
 	return result;
 }
 
-static int read_section_line(struct reader *r, struct text_piece line)
+static int read_section_line(struct reader *r, struct text_part line)
 {
 	struct section *s = r->section;
 	struct section_block *b = s->block_count ? &s->blocks[s->block_count - 1] : NULL;
-	struct text_piece name, value;
+	struct text_part name, value;
 
 	if (line.text[0] == '[')
 		return begin_block(r, line);
@@ -351,7 +351,7 @@ static int read_section_line(struct reader *r, struct text_piece line)
 int section_parse(struct section *ret, const char *path, const char *text, size_t size, struct error *err)
 {
 	struct reader r = { .lines = { path, text, text + size, 0, 0 }, .section = ret, .err = err };
-	struct text_piece line;
+	struct text_part line;
 	int result;
 
 	*ret = (struct section){
@@ -409,9 +409,9 @@ void section_release(struct section *s)
 	memset(s, 0, sizeof(*s));
 }
 
-static int read_set_line(struct section_set *set, struct text_lines *lines, struct text_piece line, struct error *err)
+static int read_set_line(struct section_set *set, struct text_lines *lines, struct text_part line, struct error *err)
 {
-	struct text_piece name, value;
+	struct text_part name, value;
 
 	if (!text_split(line, '=', &name, &value))
 		return text_refuse(lines, err, "expected 'name = value'");
@@ -427,7 +427,7 @@ static int read_set_line(struct section_set *set, struct text_lines *lines, stru
 int section_set_parse(struct section_set *ret, const char *path, const char *text, size_t size, struct error *err)
 {
 	struct text_lines lines = { path, text, text + size, 0, 0 };
-	struct text_piece line;
+	struct text_part line;
 	int result;
 
 	*ret = (struct section_set){ .name = text_file_name(path), .about = strdup(""), .order = 1000 };

@@ -156,7 +156,7 @@ static int write_named(FILE *to, const char *inlined)
 	return 0;
 }
 
-static const char *named(struct source_book *b, const char *inlined)
+static const char *find_named_file(struct source_book *b, const char *inlined)
 {
 	char *text = NULL;
 	size_t size = 0;
@@ -180,7 +180,7 @@ static int name_calls(struct source_book *b)
 		if (!*inlined)
 			continue;
 		if (inlined != last)
-			last_named = named(b, inlined);
+			last_named = find_named_file(b, inlined);
 		if (!last_named)
 			return -ENOMEM;
 		last = inlined;

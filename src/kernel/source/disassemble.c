@@ -80,8 +80,8 @@ int disassembler_find(char *ret, size_t size, struct error *err)
 	    (path && in_folder(path, strlen(path), "/bin", ret, size)) || in_usual_places(ret, size))
 		return 0;
 	return error_set(err, ENOENT,
-			 "nvdisasm was not found: instructions have no text. It comes with the CUDA toolkit "
-			 "(package cuda-nvdisasm); SONDE_NVDISASM may name it");
+			 "nvdisasm was not found: instructions have no text. It comes with the CUDA toolkit (package cuda-nvdisasm); "
+			 "SONDE_NVDISASM can name it");
 }
 
 /* A line is an address between comment marks, and the instruction with a semicolon. */

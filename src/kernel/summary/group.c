@@ -96,7 +96,7 @@ static int compare_summary_items(enum page_summary by, const struct summary_item
 {
 	if (by == SUMMARY_PER_GPU)
 		return (x->k->device > y->k->device) - (x->k->device < y->k->device);
-	return by == SUMMARY_PER_KERNEL ? compare_alike(x->k, y->k) : strcmp(x->key, y->key);
+	return by == SUMMARY_PER_KERNEL ? compare_launch_kinds(x->k, y->k) : strcmp(x->key, y->key);
 }
 
 bool summary_same_group(enum page_summary by, const struct summary_item *x, const struct summary_item *y)

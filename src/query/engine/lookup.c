@@ -7,18 +7,18 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 
-int mapped_piece(struct query *q, const struct mapped_table *table, uint64_t piece, unsigned *ret_source, size_t *ret_group)
+int mapped_group(struct query *q, const struct mapped_table *table, uint64_t nth, unsigned *ret_source, size_t *ret_group)
 {
 	size_t groups;
 
 	for (unsigned i = 0; i < table->source_count; i++) {
 		groups = report_group_count(q->report, table->sources[i].table);
-		if (piece < groups) {
+		if (nth < groups) {
 			*ret_source = i;
-			*ret_group = (size_t)piece;
+			*ret_group = (size_t)nth;
 			return 1;
 		}
-		piece -= groups;
+		nth -= groups;
 	}
 	return 0;
 }
@@ -29,8 +29,8 @@ static int compare_entries(const void *a, const void *b)
 
 	if (x->value != y->value)
 		return x->value < y->value ? -1 : 1;
-	if (x->piece != y->piece)
-		return x->piece < y->piece ? -1 : 1;
+	if (x->nth != y->nth)
+		return x->nth < y->nth ? -1 : 1;
 	return x->row < y->row ? -1 : x->row > y->row;
 }
 
@@ -42,7 +42,7 @@ static int is_sorted(const struct column_lookup *l)
 	return 1;
 }
 
-static int add_lookup_group(struct column_lookup *l, struct scan *s, uint32_t piece, size_t *cap)
+static int add_lookup_group(struct column_lookup *l, struct scan *s, uint32_t nth, size_t *cap)
 {
 	const struct vector *v;
 
@@ -51,7 +51,7 @@ static int add_lookup_group(struct column_lookup *l, struct scan *s, uint32_t pi
 		return -ENOMEM;
 	for (uint32_t row = s->first; row < s->limit; row++)
 		if (!vector_is_null(v, row) && scan_row_visible(s, row))
-			l->entries[l->count++] = (struct lookup_entry){ vector_value(v, row), piece, row };
+			l->entries[l->count++] = (struct lookup_entry){ vector_value(v, row), nth, row };
 	return 0;
 }
 
@@ -63,10 +63,10 @@ static int fill_lookup(struct column_lookup *l, struct query *q)
 	int r = 0;
 
 	scan_init(&s, q, l->table);
-	for (uint32_t piece = 0; r != -ENOMEM && mapped_piece(q, l->table, piece, &source, &group); piece++) {
+	for (uint32_t nth = 0; r != -ENOMEM && mapped_group(q, l->table, nth, &source, &group); nth++) {
 		r = scan_enter(&s, source, group);
 		if (r > 0)
-			r = add_lookup_group(l, &s, piece, &cap);
+			r = add_lookup_group(l, &s, nth, &cap);
 		if (r == -EBADMSG)
 			atomic_fetch_add(&q->damaged, 1);
 	}
@@ -130,9 +130,9 @@ void lookups_free(struct column_lookup *first)
 	}
 }
 
-struct scan *group_cache_scan(struct group_cache *cache, struct query *q, const struct mapped_table *table, uint64_t piece)
+struct scan *group_cache_scan(struct group_cache *cache, struct query *q, const struct mapped_table *table, uint64_t nth)
 {
-	struct scan **slot = &cache->scans[piece % GROUP_CACHE_SIZE];
+	struct scan **slot = &cache->scans[nth % GROUP_CACHE_SIZE];
 
 	if (!*slot) {
 		*slot = malloc(sizeof(**slot));

@@ -5,10 +5,10 @@
 
 #include "query/engine/scan.h"
 
-/* A row with that value; pieces are the groups of all sources of the table, numbered through. */
+/* A row with that value; group_count are the groups of all sources of the table, numbered through. */
 struct lookup_entry {
 	int64_t value;
-	uint32_t piece;
+	uint32_t nth;
 	uint32_t row;
 };
 
@@ -26,8 +26,8 @@ int lookup_of(struct query *q, const struct mapped_table *table, unsigned column
 void lookup_find(const struct column_lookup *l, int64_t value, size_t *ret_first, size_t *ret_end);
 void lookups_free(struct column_lookup *first);
 
-/* The group's place. 0 when there is no such piece. */
-int mapped_piece(struct query *q, const struct mapped_table *table, uint64_t piece, unsigned *ret_source, size_t *ret_group);
+/* The group's place. 0 when there is no such nth. */
+int mapped_group(struct query *q, const struct mapped_table *table, uint64_t nth, unsigned *ret_source, size_t *ret_group);
 
 /* Rows of a time are in groups near each other: as many as a recording has tracks, often. */
 #define GROUP_CACHE_SIZE 32u
@@ -36,8 +36,8 @@ struct group_cache {
 	struct scan *scans[GROUP_CACHE_SIZE];
 };
 
-/* The scan that has, or is to have, this piece. NULL: no memory. */
-struct scan *group_cache_scan(struct group_cache *cache, struct query *q, const struct mapped_table *table, uint64_t piece);
+/* The scan that has, or is to have, this nth. NULL: no memory. */
+struct scan *group_cache_scan(struct group_cache *cache, struct query *q, const struct mapped_table *table, uint64_t nth);
 void group_cache_free(struct group_cache *cache);
 
 #endif

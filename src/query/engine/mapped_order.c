@@ -11,22 +11,22 @@
 /* A decoded group is held for each track that is merged. */
 #define MOST_TRACKS 64
 
-struct piece {
+struct group_ref {
 	unsigned source;
 	uint32_t track;
 	size_t group;
 };
 
 /* The groups of one track. */
-struct lane {
+struct merged_track {
 	/* rank: among the values of the order's columns; key: least that the next row can have, its own when `ready` */
 	struct merge_place place;
-	const struct piece *pieces; /* those left: read from the front, or from the back when descending */
+	const struct group_ref *groups; /* those left: read from the front, or from the back when descending */
 	size_t count;
 	int ready;
 	unsigned source;
-	uint32_t track;
-	struct scan *scan; /* NULL until it is this lane's turn */
+	uint32_t id;
+	struct scan *scan; /* NULL until it is this track's turn */
 	int time_column;   /* of the report's table */
 	uint32_t row;
 	struct row_check checks[SCAN_MAX_CONDITIONS];
@@ -36,9 +36,9 @@ struct lane {
 struct ordered_rows {
 	struct scan *probe;
 	struct row_order order;
-	struct piece *pieces;
-	struct lane *lanes;
-	size_t lane_count;
+	struct group_ref *groups;
+	struct merged_track *tracks;
+	size_t track_count;
 	struct merge_heap heap;
 	int begun;
 };
@@ -48,9 +48,9 @@ static int64_t get_order_key(const struct row_order *order, int64_t time)
 	return order->descending ? ~time : time;
 }
 
-static struct lane *top_lane(const struct ordered_rows *rows)
+static struct merged_track *top_track(const struct ordered_rows *rows)
 {
-	return (struct lane *)rows->heap.items[0];
+	return (struct merged_track *)rows->heap.items[0];
 }
 
 /* Columns of which a track has one value, then a time or nothing. */
@@ -84,7 +84,7 @@ static int take_terms(const struct mapped_table *table, const struct mapped_sour
 
 static int compare_ordered_groups(const void *a, const void *b)
 {
-	const struct piece *x = a, *y = b;
+	const struct group_ref *x = a, *y = b;
 
 	if (x->source != y->source)
 		return x->source < y->source ? -1 : 1;
@@ -93,13 +93,13 @@ static int compare_ordered_groups(const void *a, const void *b)
 	return x->group < y->group ? -1 : x->group > y->group;
 }
 
-static int is_same_lane(const struct piece *a, const struct piece *b)
+static int is_same_track(const struct group_ref *a, const struct group_ref *b)
 {
 	return a->source == b->source && a->track == b->track;
 }
 
 /* The groups of all sources that the probe lets through, track by track. */
-static int list_ordered_groups(struct scan *probe, struct piece **ret, size_t *ret_count)
+static int list_ordered_groups(struct scan *probe, struct group_ref **ret, size_t *ret_count)
 {
 	size_t count = 0, all = 0;
 
@@ -113,7 +113,7 @@ static int list_ordered_groups(struct scan *probe, struct piece **ret, size_t *r
 
 		for (size_t g = 0; g < report_group_count(probe->q->report, table); g++)
 			if (scan_may_enter(probe, i, g) > 0)
-				(*ret)[count++] = (struct piece){ i, report_group(probe->q->report, table, g)->track, g };
+				(*ret)[count++] = (struct group_ref){ i, report_group(probe->q->report, table, g)->track, g };
 	}
 	sort_items(*ret, count, sizeof(**ret), compare_ordered_groups);
 	*ret_count = count;
@@ -124,20 +124,20 @@ static int list_ordered_groups(struct scan *probe, struct piece **ret, size_t *r
 static int can_merge(struct scan *probe)
 {
 	const struct report_group *last = NULL, *group;
-	struct piece *pieces;
-	size_t count, lanes = 0;
-	int can = list_ordered_groups(probe, &pieces, &count) >= 0;
+	struct group_ref *groups;
+	size_t count, tracks = 0;
+	int can = list_ordered_groups(probe, &groups, &count) >= 0;
 
 	for (size_t i = 0; can && i < count; i++) {
-		group = report_group(probe->q->report, probe->table->sources[pieces[i].source].table, pieces[i].group);
-		if (i && is_same_lane(&pieces[i - 1], &pieces[i]))
+		group = report_group(probe->q->report, probe->table->sources[groups[i].source].table, groups[i].group);
+		if (i && is_same_track(&groups[i - 1], &groups[i]))
 			can = group->time_min >= last->time_min && group->time_max >= last->time_max;
 		else
-			lanes++;
+			tracks++;
 		last = group;
 	}
-	free(pieces);
-	return can && lanes <= MOST_TRACKS;
+	free(groups);
+	return can && tracks <= MOST_TRACKS;
 }
 
 int row_order_of(struct query *q, const struct mapped_table *table, const sqlite3_index_info *info, struct row_order *ret)
@@ -191,39 +191,39 @@ void row_order_read(struct row_order *ret, const char *text)
 }
 
 /* The next group to read, and what its rows cannot be before. */
-static const struct piece *front(const struct ordered_rows *rows, const struct lane *lane)
+static const struct group_ref *get_front_group(const struct ordered_rows *rows, const struct merged_track *track)
 {
-	return rows->order.descending ? &lane->pieces[lane->count - 1] : lane->pieces;
+	return rows->order.descending ? &track->groups[track->count - 1] : track->groups;
 }
 
-static void drop_front(const struct ordered_rows *rows, struct lane *lane)
+static void drop_front(const struct ordered_rows *rows, struct merged_track *track)
 {
 	if (!rows->order.descending)
-		lane->pieces++;
-	lane->count--;
+		track->groups++;
+	track->count--;
 }
 
-static void bound_key(const struct ordered_rows *rows, struct lane *lane)
+static void bound_key(const struct ordered_rows *rows, struct merged_track *track)
 {
-	const struct piece *p = front(rows, lane);
+	const struct group_ref *p = get_front_group(rows, track);
 	const struct report_group *group = report_group(rows->probe->q->report, rows->probe->table->sources[p->source].table, p->group);
 
-	lane->ready = 0;
-	lane->place.key = rows->order.time_column < 0 ?
-				  0 :
-				  get_order_key(&rows->order, rows->order.descending ? group->time_max : group->time_min);
+	track->ready = 0;
+	track->place.key = rows->order.time_column < 0 ?
+				   0 :
+				   get_order_key(&rows->order, rows->order.descending ? group->time_max : group->time_min);
 }
 
-/* The values of the order's columns in a lane: null is the least. */
-static int compare_values(const struct ordered_rows *rows, const struct lane *a, const struct lane *b)
+/* The values of the order's columns in a track: null is the least. */
+static int compare_values(const struct ordered_rows *rows, const struct merged_track *a, const struct merged_track *b)
 {
 	for (unsigned i = 0; i < rows->order.column_count; i++) {
 		int64_t x = 0, y = 0;
 		int has_x, has_y;
 
-		scan_may_enter(rows->probe, a->pieces->source, a->pieces->group);
+		scan_may_enter(rows->probe, a->groups->source, a->groups->group);
 		has_x = scan_constant(rows->probe, rows->order.columns[i], &x);
-		scan_may_enter(rows->probe, b->pieces->source, b->pieces->group);
+		scan_may_enter(rows->probe, b->groups->source, b->groups->group);
 		has_y = scan_constant(rows->probe, rows->order.columns[i], &y);
 		if (has_x != has_y)
 			return has_x - has_y;
@@ -234,35 +234,35 @@ static int compare_values(const struct ordered_rows *rows, const struct lane *a,
 }
 
 /* There are few: each is compared with each. */
-static void rank_lanes(struct ordered_rows *rows)
+static void rank_tracks(struct ordered_rows *rows)
 {
 	if (rows->order.column_count == 0)
 		return;
-	for (size_t i = 0; i < rows->lane_count; i++)
-		for (size_t k = 0; k < rows->lane_count; k++)
-			rows->lanes[i].place.rank += compare_values(rows, &rows->lanes[k], &rows->lanes[i]) < 0;
+	for (size_t i = 0; i < rows->track_count; i++)
+		for (size_t k = 0; k < rows->track_count; k++)
+			rows->tracks[i].place.rank += compare_values(rows, &rows->tracks[k], &rows->tracks[i]) < 0;
 }
 
-static void make_lanes(struct ordered_rows *rows, size_t count)
+static void make_tracks(struct ordered_rows *rows, size_t count)
 {
-	struct lane *lane = NULL;
+	struct merged_track *track = NULL;
 
 	for (size_t i = 0; i < count; i++) {
-		if (!lane || !is_same_lane(&rows->pieces[i - 1], &rows->pieces[i])) {
-			lane = &rows->lanes[rows->lane_count++];
-			lane->pieces = &rows->pieces[i];
-			lane->source = lane->pieces->source;
-			lane->track = lane->pieces->track;
+		if (!track || !is_same_track(&rows->groups[i - 1], &rows->groups[i])) {
+			track = &rows->tracks[rows->track_count++];
+			track->groups = &rows->groups[i];
+			track->source = track->groups->source;
+			track->id = track->groups->track;
 			if (rows->order.time_column >= 0)
-				lane->time_column = mapped_cell(rows->probe->table, lane->source, (unsigned)rows->order.time_column)
-							    ->column;
+				track->time_column = mapped_cell(rows->probe->table, track->source, (unsigned)rows->order.time_column)
+							     ->column;
 		}
-		lane->count++;
+		track->count++;
 	}
-	rank_lanes(rows);
-	for (size_t i = 0; i < rows->lane_count; i++) {
-		bound_key(rows, &rows->lanes[i]);
-		rows->heap.items[rows->heap.count++] = &rows->lanes[i].place;
+	rank_tracks(rows);
+	for (size_t i = 0; i < rows->track_count; i++) {
+		bound_key(rows, &rows->tracks[i]);
+		rows->heap.items[rows->heap.count++] = &rows->tracks[i].place;
 	}
 	merge_heap_build(&rows->heap);
 }
@@ -270,11 +270,11 @@ static void make_lanes(struct ordered_rows *rows, size_t count)
 /* A subquery asks again for each row of what is around it, mostly for what is near. */
 static void take_decoded(struct ordered_rows *rows, struct ordered_rows *earlier)
 {
-	for (size_t i = 0; i < rows->lane_count; i++)
-		for (size_t k = 0; k < earlier->lane_count && !rows->lanes[i].scan; k++)
-			if (rows->lanes[i].source == earlier->lanes[k].source && rows->lanes[i].track == earlier->lanes[k].track) {
-				rows->lanes[i].scan = earlier->lanes[k].scan;
-				earlier->lanes[k].scan = NULL;
+	for (size_t i = 0; i < rows->track_count; i++)
+		for (size_t k = 0; k < earlier->track_count && !rows->tracks[i].scan; k++)
+			if (rows->tracks[i].source == earlier->tracks[k].source && rows->tracks[i].id == earlier->tracks[k].id) {
+				rows->tracks[i].scan = earlier->tracks[k].scan;
+				earlier->tracks[k].scan = NULL;
 			}
 }
 
@@ -287,17 +287,17 @@ static int open_rows(struct ordered_rows **ret, struct scan *probe, const struct
 		return -ENOMEM;
 	rows->probe = probe;
 	rows->order = *order;
-	if (list_ordered_groups(probe, &rows->pieces, &count) < 0) {
+	if (list_ordered_groups(probe, &rows->groups, &count) < 0) {
 		free(rows);
 		return -ENOMEM;
 	}
-	rows->lanes = calloc(count + 1, sizeof(*rows->lanes));
+	rows->tracks = calloc(count + 1, sizeof(*rows->tracks));
 	rows->heap.items = calloc(count + 1, sizeof(struct merge_place *));
-	if (!rows->lanes || !rows->heap.items) {
+	if (!rows->tracks || !rows->heap.items) {
 		ordered_rows_free(rows);
 		return -ENOMEM;
 	}
-	make_lanes(rows, count);
+	make_tracks(rows, count);
 	*ret = rows;
 	return 0;
 }
@@ -318,84 +318,84 @@ void ordered_rows_free(struct ordered_rows *rows)
 {
 	if (!rows)
 		return;
-	for (size_t i = 0; i < rows->lane_count; i++)
-		if (rows->lanes[i].scan) {
-			scan_release(rows->lanes[i].scan);
-			free(rows->lanes[i].scan);
+	for (size_t i = 0; i < rows->track_count; i++)
+		if (rows->tracks[i].scan) {
+			scan_release(rows->tracks[i].scan);
+			free(rows->tracks[i].scan);
 		}
-	free(rows->lanes);
+	free(rows->tracks);
 	free(rows->heap.items);
-	free(rows->pieces);
+	free(rows->groups);
 	free(rows);
 }
 
-/* Reads the lane's next group. 1, or 0 where it shows no row. */
-static int enter_next_group(struct ordered_rows *rows, struct lane *lane)
+/* Reads the track's next group. 1, or 0 where it shows no row. */
+static int enter_next_group(struct ordered_rows *rows, struct merged_track *track)
 {
-	const struct piece *p = front(rows, lane);
+	const struct group_ref *p = get_front_group(rows, track);
 	struct scan_column *ignored;
 	int r;
 
-	drop_front(rows, lane);
-	if (!lane->scan) {
-		lane->scan = malloc(sizeof(*lane->scan));
-		if (!lane->scan)
+	drop_front(rows, track);
+	if (!track->scan) {
+		track->scan = malloc(sizeof(*track->scan));
+		if (!track->scan)
 			return -ENOMEM;
-		scan_init(lane->scan, rows->probe->q, rows->probe->table);
+		scan_init(track->scan, rows->probe->q, rows->probe->table);
 	}
-	lane->scan->condition_count = rows->probe->condition_count;
-	memcpy(lane->scan->conditions, rows->probe->conditions, sizeof(lane->scan->conditions));
-	r = scan_enter(lane->scan, p->source, p->group);
-	if (r > 0 && rows->order.time_column >= 0 && scan_raw(lane->scan, (unsigned)lane->time_column, &ignored) < 0)
+	track->scan->condition_count = rows->probe->condition_count;
+	memcpy(track->scan->conditions, rows->probe->conditions, sizeof(track->scan->conditions));
+	r = scan_enter(track->scan, p->source, p->group);
+	if (r > 0 && rows->order.time_column >= 0 && scan_raw(track->scan, (unsigned)track->time_column, &ignored) < 0)
 		r = -EBADMSG;
-	if (r > 0 && scan_checks(lane->scan, lane->checks, &lane->check_count) < 0)
+	if (r > 0 && scan_checks(track->scan, track->checks, &track->check_count) < 0)
 		r = -EBADMSG;
 	if (r == -EBADMSG) {
 		atomic_fetch_add(&rows->probe->q->damaged, 1);
 		return 0;
 	}
 	if (r > 0)
-		lane->row = rows->order.descending ? lane->scan->limit : lane->scan->first - 1u;
+		track->row = rows->order.descending ? track->scan->limit : track->scan->first - 1u;
 	return r;
 }
 
-/* Goes to the next row that counts in the lane's group; 0 when there is none. */
-static int step_ordered_row(const struct ordered_rows *rows, struct lane *lane)
+/* Goes to the next row that counts in the track's group; 0 when there is none. */
+static int step_ordered_row(const struct ordered_rows *rows, struct merged_track *track)
 {
-	struct scan *s = lane->scan;
+	struct scan *s = track->scan;
 
 	for (;;) {
-		if (rows->order.descending ? lane->row == s->first : lane->row + 1u == s->limit)
+		if (rows->order.descending ? track->row == s->first : track->row + 1u == s->limit)
 			return 0;
-		lane->row = rows->order.descending ? lane->row - 1 : lane->row + 1u;
-		if (row_checks_hold(lane->checks, lane->check_count, lane->row) && scan_row_visible(s, lane->row))
+		track->row = rows->order.descending ? track->row - 1 : track->row + 1u;
+		if (row_checks_hold(track->checks, track->check_count, track->row) && scan_row_visible(s, track->row))
 			break;
 	}
 	if (rows->order.time_column >= 0)
-		lane->place.key = get_order_key(&rows->order, s->raw[lane->time_column].values[lane->row]);
-	lane->ready = 1;
+		track->place.key = get_order_key(&rows->order, s->raw[track->time_column].values[track->row]);
+	track->ready = 1;
 	return 1;
 }
 
-/* Brings the lane to its next row, or takes it out at its end. */
-static int advance(struct ordered_rows *rows, struct lane *lane)
+/* Brings the track to its next row, or takes it out at its end. */
+static int advance(struct ordered_rows *rows, struct merged_track *track)
 {
 	int r;
 
-	if (lane->ready && step_ordered_row(rows, lane))
+	if (track->ready && step_ordered_row(rows, track))
 		return 0;
-	if (lane->ready) {
-		lane->ready = 0;
-		if (lane->count) {
-			bound_key(rows, lane);
+	if (track->ready) {
+		track->ready = 0;
+		if (track->count) {
+			bound_key(rows, track);
 			return 0;
 		}
 	} else {
-		while (lane->count) {
-			r = enter_next_group(rows, lane);
+		while (track->count) {
+			r = enter_next_group(rows, track);
 			if (r < 0)
 				return r;
-			if (r > 0 && step_ordered_row(rows, lane))
+			if (r > 0 && step_ordered_row(rows, track))
 				return 0;
 		}
 	}
@@ -407,21 +407,21 @@ int ordered_rows_next(struct ordered_rows *rows, struct scan **ret_scan, uint32_
 {
 	int r = 0;
 
-	/* The lane on top gave the row before. */
+	/* The track on top gave the row before. */
 	if (rows->begun && rows->heap.count) {
-		r = advance(rows, top_lane(rows));
+		r = advance(rows, top_track(rows));
 		if (r >= 0 && rows->heap.count)
 			merge_heap_sink(&rows->heap, 0);
 	}
 	rows->begun = 1;
-	while (r >= 0 && rows->heap.count && !top_lane(rows)->ready) {
-		r = advance(rows, top_lane(rows));
+	while (r >= 0 && rows->heap.count && !top_track(rows)->ready) {
+		r = advance(rows, top_track(rows));
 		if (r >= 0 && rows->heap.count)
 			merge_heap_sink(&rows->heap, 0);
 	}
 	if (r < 0 || rows->heap.count == 0)
 		return r;
-	*ret_scan = top_lane(rows)->scan;
-	*ret_row = top_lane(rows)->row;
+	*ret_scan = top_track(rows)->scan;
+	*ret_row = top_track(rows)->row;
 	return 1;
 }

@@ -61,7 +61,7 @@ struct mapped_cursor {
 	struct group_cache *cache;
 	int repeats;      /* not the first question: decoded groups are kept apart */
 	struct scan *now; /* where `row` is; one of the cache's */
-	uint64_t piece;   /* behind it */
+	uint64_t nth;     /* behind it */
 	uint32_t row;
 	uint32_t plain_limit; /* every row of the group up to here is shown; 0 where each is looked at */
 	int at_end;
@@ -348,11 +348,11 @@ static int begin_text_check(struct mapped_cursor *c, struct scan *s)
 	return r;
 }
 
-/* Makes the piece the current one. 1, or 0 where it has no row to show. */
-static int enter_piece(struct mapped_cursor *c, uint64_t piece, unsigned source, size_t group, int with_conditions)
+/* Makes the nth the current one. 1, or 0 where it has no row to show. */
+static int enter_group_at(struct mapped_cursor *c, uint64_t nth, unsigned source, size_t group, int with_conditions)
 {
 	const struct mapped_vtab *v = (const struct mapped_vtab *)c->base.pVtab;
-	struct scan *s = group_cache_scan(c->cache, v->q, v->table, c->repeats ? piece : 0);
+	struct scan *s = group_cache_scan(c->cache, v->q, v->table, c->repeats ? nth : 0);
 	int r;
 
 	if (!s)
@@ -382,18 +382,18 @@ static int find_shown_row(struct mapped_cursor *c)
 	size_t group;
 	int r;
 
-	for (;; c->piece++) {
+	for (;; c->nth++) {
 		for (; c->now && c->row < c->now->limit; c->row++)
 			if (row_checks_hold(c->checks, c->check_count, c->row) && text_holds(c, c->row) && scan_row_visible(c->now, c->row))
 				return SQLITE_OK;
 		c->now = NULL;
-		if (!mapped_piece(v->q, v->table, c->piece, &source, &group)) {
+		if (!mapped_group(v->q, v->table, c->nth, &source, &group)) {
 			c->at_end = 1;
 			return SQLITE_OK;
 		}
 		r = scan_may_enter(&c->probe, source, group);
 		if (r > 0)
-			r = enter_piece(c, c->piece, source, group, 1);
+			r = enter_group_at(c, c->nth, source, group, 1);
 		if (r < 0)
 			return function_code(r);
 		if (r > 0)
@@ -414,9 +414,9 @@ static int settle_found(struct mapped_cursor *c)
 
 	for (; c->found < c->found_end; c->found++) {
 		entry = &c->lookup->entries[c->found];
-		r = mapped_piece(v->q, v->table, entry->piece, &source, &group);
+		r = mapped_group(v->q, v->table, entry->nth, &source, &group);
 		if (r > 0)
-			r = enter_piece(c, entry->piece, source, group, 0);
+			r = enter_group_at(c, entry->nth, source, group, 0);
 		if (r < 0)
 			return function_code(r);
 		c->row = entry->row;
@@ -566,7 +566,7 @@ static int mapped_filter(sqlite3_vtab_cursor *base, int plan_number, const char 
 	if (c->lookup)
 		return settle_found(c);
 	c->now = NULL;
-	c->piece = 0;
+	c->nth = 0;
 	c->row = 0;
 	return find_shown_row(c);
 }

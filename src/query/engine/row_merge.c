@@ -10,22 +10,22 @@
 #include "query/index/parallel.h"
 
 /* Groups of a track follow each other; where a file has them otherwise, so many of them are kept apart before
- * every further one is a lane of its own. */
-#define LANES_TRIED 8
+ * every further one is a track of its own. */
+#define TRACKS_TRIED 8
 
-struct piece {
+struct group_ref {
 	unsigned source;
 	uint32_t track;
 	size_t group;
 	int64_t first; /* the least key, or less */
 	int64_t last;  /* the largest, or more */
-	size_t next;   /* of its lane; SIZE_MAX: it is the last */
+	size_t next;   /* of its track; SIZE_MAX: it is the last */
 };
 
 /* Groups one behind the other. */
-struct lane {
-	struct merge_place place; /* key: of the row; of the piece to come where `ready` is not set */
-	size_t piece;             /* entered next; SIZE_MAX: none */
+struct merged_track {
+	struct merge_place place; /* key: of the row; of the group to come where `ready` is not set */
+	size_t group;             /* entered next; SIZE_MAX: none */
 	struct scan *scan;
 	struct vector starts;
 	const struct vector *keys;
@@ -39,10 +39,10 @@ struct lane {
 struct row_merge {
 	struct query *q;
 	struct row_merge_request request;
-	struct piece *pieces;
-	size_t piece_count;
-	struct lane *lanes;
-	size_t lane_count;
+	struct group_ref *groups;
+	size_t group_count;
+	struct merged_track *tracks;
+	size_t track_count;
 	struct merge_heap heap;
 	/* Rows with the same key. */
 	int64_t key;
@@ -59,7 +59,7 @@ struct row_merge {
 
 static int compare_merged_groups(const void *a, const void *b)
 {
-	const struct piece *x = a, *y = b;
+	const struct group_ref *x = a, *y = b;
 
 	if (x->source != y->source)
 		return x->source < y->source ? -1 : 1;
@@ -77,25 +77,25 @@ static int list_merged_groups(struct row_merge *m, struct scan *probe)
 
 	for (unsigned i = 0; i < t->source_count; i++)
 		all += report_group_count(m->q->report, t->sources[i].table);
-	m->pieces = calloc(all + 1, sizeof(*m->pieces));
-	m->lanes = calloc(all + 1, sizeof(*m->lanes));
+	m->groups = calloc(all + 1, sizeof(*m->groups));
+	m->tracks = calloc(all + 1, sizeof(*m->tracks));
 	m->heap.items = calloc(all + 1, sizeof(struct merge_place *));
-	if (!m->pieces || !m->lanes || !m->heap.items)
+	if (!m->groups || !m->tracks || !m->heap.items)
 		return -ENOMEM;
 	for (unsigned i = 0; i < t->source_count; i++)
 		for (size_t g = 0; g < report_group_count(m->q->report, t->sources[i].table); g++) {
 			const struct report_group *group = report_group(m->q->report, t->sources[i].table, g);
 
 			if (scan_may_enter(probe, i, g) > 0)
-				m->pieces[m->piece_count++] = (struct piece){
+				m->groups[m->group_count++] = (struct group_ref){
 					i, group->track, g, group->time_min, group->time_max, SIZE_MAX
 				};
 		}
 	return 0;
 }
 
-/* The least and the largest key of a piece; none: it goes. */
-static int measure_piece(struct row_merge *m, struct scan *s, struct piece *p)
+/* The least and the largest key of a group; none: it goes. */
+static int measure_group(struct row_merge *m, struct scan *s, struct group_ref *p)
 {
 	const struct vector *keys;
 	int64_t key;
@@ -120,16 +120,16 @@ static int measure_piece(struct row_merge *m, struct scan *s, struct piece *p)
 	return 0;
 }
 
-static int measure_pieces(void *context, unsigned worker)
+static int measure_groups(void *context, unsigned worker)
 {
 	struct row_merge *m = context;
 	struct scan s;
-	size_t piece;
+	size_t group;
 	int r = 0;
 
 	scan_init(&s, m->q, m->request.table);
-	while (r >= 0 && (piece = atomic_fetch_add(&m->next, 1)) < m->piece_count)
-		r = measure_piece(m, &s, &m->pieces[piece]);
+	while (r >= 0 && (group = atomic_fetch_add(&m->next, 1)) < m->group_count)
+		r = measure_group(m, &s, &m->groups[group]);
 	scan_release(&s);
 	return r;
 }
@@ -138,49 +138,49 @@ static int measure_pieces(void *context, unsigned worker)
 static int measure_keys(struct row_merge *m)
 {
 	size_t kept = 0;
-	int r = parallel_run(measure_pieces, m, parallel_width(m->piece_count));
+	int r = parallel_run(measure_groups, m, parallel_width(m->group_count));
 
-	for (size_t i = 0; r >= 0 && i < m->piece_count; i++)
-		if (m->pieces[i].first <= m->pieces[i].last)
-			m->pieces[kept++] = m->pieces[i];
-	m->piece_count = r < 0 ? m->piece_count : kept;
+	for (size_t i = 0; r >= 0 && i < m->group_count; i++)
+		if (m->groups[i].first <= m->groups[i].last)
+			m->groups[kept++] = m->groups[i];
+	m->group_count = r < 0 ? m->group_count : kept;
 	return r;
 }
 
-/* The last pieces of the track's lanes are in lasts[]; puts the piece behind one that ends before it begins. */
-static int append_piece(struct row_merge *m, size_t piece, size_t *lasts, size_t count)
+/* The last groups of the track's tracks are in lasts[]; puts the group behind one that ends before it begins. */
+static int append_group(struct row_merge *m, size_t group, size_t *lasts, size_t count)
 {
-	for (size_t i = 0; i < count && i < LANES_TRIED; i++)
-		if (m->pieces[lasts[i]].last <= m->pieces[piece].first) {
-			m->pieces[lasts[i]].next = piece;
-			lasts[i] = piece;
+	for (size_t i = 0; i < count && i < TRACKS_TRIED; i++)
+		if (m->groups[lasts[i]].last <= m->groups[group].first) {
+			m->groups[lasts[i]].next = group;
+			lasts[i] = group;
 			return 1;
 		}
 	return 0;
 }
 
-static void make_lanes(struct row_merge *m)
+static void make_tracks(struct row_merge *m)
 {
-	size_t lasts[LANES_TRIED] = { 0 }, count = 0;
+	size_t lasts[TRACKS_TRIED] = { 0 }, count = 0;
 
-	for (size_t i = 0; i < m->piece_count; i++) {
-		const struct piece *p = &m->pieces[i];
+	for (size_t i = 0; i < m->group_count; i++) {
+		const struct group_ref *p = &m->groups[i];
 
 		if (i == 0 || p[-1].source != p->source || p[-1].track != p->track)
 			count = 0;
-		if (append_piece(m, i, lasts, count))
+		if (append_group(m, i, lasts, count))
 			continue;
-		if (count < LANES_TRIED)
+		if (count < TRACKS_TRIED)
 			lasts[count] = i;
 		count++;
-		m->lanes[m->lane_count] = (struct lane){ .place = { 0, p->first }, .piece = i };
-		m->heap.items[m->heap.count++] = &m->lanes[m->lane_count++].place;
+		m->tracks[m->track_count] = (struct merged_track){ .place = { 0, p->first }, .group = i };
+		m->heap.items[m->heap.count++] = &m->tracks[m->track_count++].place;
 	}
 }
 
-static struct lane *top_lane(const struct row_merge *m)
+static struct merged_track *top_track(const struct row_merge *m)
 {
-	return (struct lane *)m->heap.items[0];
+	return (struct merged_track *)m->heap.items[0];
 }
 
 int row_merge_open(struct row_merge **ret, struct query *q, const struct row_merge_request *request)
@@ -204,8 +204,8 @@ int row_merge_open(struct row_merge **ret, struct query *q, const struct row_mer
 		row_merge_free(m);
 		return r;
 	}
-	sort_items(m->pieces, m->piece_count, sizeof(*m->pieces), compare_merged_groups);
-	make_lanes(m);
+	sort_items(m->groups, m->group_count, sizeof(*m->groups), compare_merged_groups);
+	make_tracks(m);
 	merge_heap_build(&m->heap);
 	*ret = m;
 	return 0;
@@ -218,12 +218,12 @@ static void free_scan(struct scan *s)
 	free(s);
 }
 
-static void free_lane(struct lane *lane)
+static void free_track(struct merged_track *track)
 {
-	free_scan(lane->scan);
-	free(lane->order);
-	lane->scan = NULL;
-	lane->order = NULL;
+	free_scan(track->scan);
+	free(track->order);
+	track->scan = NULL;
+	track->order = NULL;
 }
 
 static void free_left(struct row_merge *m)
@@ -236,39 +236,39 @@ void row_merge_free(struct row_merge *m)
 {
 	if (!m)
 		return;
-	for (size_t i = 0; i < m->lane_count; i++)
-		free_lane(&m->lanes[i]);
+	for (size_t i = 0; i < m->track_count; i++)
+		free_track(&m->tracks[i]);
 	free_left(m);
 	free(m->left);
 	free(m->rows);
-	free(m->pieces);
-	free(m->lanes);
+	free(m->groups);
+	free(m->tracks);
 	free(m->heap.items);
 	free(m);
 }
 
 /* The scan stays until the rows that were taken have been shown. */
-static int leave_scan(struct row_merge *m, struct lane *lane)
+static int leave_scan(struct row_merge *m, struct merged_track *track)
 {
 	if (!ARRAY_ROOM(m->left, m->left_count, m->left_cap, 1))
 		return -ENOMEM;
-	m->left[m->left_count++] = lane->scan;
-	lane->scan = NULL;
+	m->left[m->left_count++] = track->scan;
+	track->scan = NULL;
 	return 0;
 }
 
 /* Goes on to the next row that the table shows; 0 behind the group's last. */
-static int find_track_row(struct lane *lane)
+static int find_track_row(struct merged_track *track)
 {
-	for (lane->ready = 0; lane->at < lane->scan->limit; lane->at++) {
-		lane->row = lane->sorted ? lane->order[lane->at] : lane->at;
-		if (vector_is_null(lane->keys, lane->row) || !scan_row_visible(lane->scan, lane->row))
+	for (track->ready = 0; track->at < track->scan->limit; track->at++) {
+		track->row = track->sorted ? track->order[track->at] : track->at;
+		if (vector_is_null(track->keys, track->row) || !scan_row_visible(track->scan, track->row))
 			continue;
-		lane->place.key = vector_value(lane->keys, lane->row);
-		lane->ready = 1;
+		track->place.key = vector_value(track->keys, track->row);
+		track->ready = 1;
 		break;
 	}
-	return lane->ready;
+	return track->ready;
 }
 
 static int64_t get_merge_key(const struct vector *keys, uint32_t row)
@@ -286,57 +286,57 @@ static int compare_keys(const void *a, const void *b, void *context)
 	return x < y ? -1 : x > y;
 }
 
-static int sort_group(struct lane *lane)
+static int sort_group(struct merged_track *track)
 {
-	const struct scan *s = lane->scan;
+	const struct scan *s = track->scan;
 	uint32_t row = s->first + 1;
 
-	lane->sorted = 0;
-	while (row < s->limit && get_merge_key(lane->keys, row - 1) <= get_merge_key(lane->keys, row))
+	track->sorted = 0;
+	while (row < s->limit && get_merge_key(track->keys, row - 1) <= get_merge_key(track->keys, row))
 		row++;
 	if (row >= s->limit)
 		return 0;
-	free(lane->order);
-	lane->order = malloc(s->limit * sizeof(*lane->order));
-	if (!lane->order)
+	free(track->order);
+	track->order = malloc(s->limit * sizeof(*track->order));
+	if (!track->order)
 		return -ENOMEM;
-	lane->sorted = 1;
+	track->sorted = 1;
 	for (row = 0; row < s->limit; row++)
-		lane->order[row] = row;
-	sort_items_with(lane->order + s->first, s->limit - s->first, sizeof(*lane->order), compare_keys, (void *)(uintptr_t)lane->keys);
+		track->order[row] = row;
+	sort_items_with(track->order + s->first, s->limit - s->first, sizeof(*track->order), compare_keys, (void *)(uintptr_t)track->keys);
 	return 0;
 }
 
-static int start_vector(struct scan *s, struct lane *lane)
+static int start_vector(struct scan *s, struct merged_track *track)
 {
 	struct scan_column *starts;
 	int r = scan_raw(s, 0, &starts);
 
 	if (r >= 0)
-		lane->starts = (struct vector){ VECTOR_NUMBER, 0, starts->values, NULL };
-	lane->keys = &lane->starts;
+		track->starts = (struct vector){ VECTOR_NUMBER, 0, starts->values, NULL };
+	track->keys = &track->starts;
 	return r;
 }
 
-/* Reads the lane's next group. 0 where it has no row to show. */
-static int enter_group(struct row_merge *m, struct lane *lane)
+/* Reads the track's next group. 0 where it has no row to show. */
+static int enter_group(struct row_merge *m, struct merged_track *track)
 {
-	const struct piece *p = &m->pieces[lane->piece];
+	const struct group_ref *p = &m->groups[track->group];
 	int r;
 
-	lane->piece = p->next;
-	if (!lane->scan) {
-		lane->scan = malloc(sizeof(*lane->scan));
-		if (!lane->scan)
+	track->group = p->next;
+	if (!track->scan) {
+		track->scan = malloc(sizeof(*track->scan));
+		if (!track->scan)
 			return -ENOMEM;
-		scan_init(lane->scan, m->q, m->request.table);
+		scan_init(track->scan, m->q, m->request.table);
 	}
-	r = scan_enter(lane->scan, p->source, p->group);
+	r = scan_enter(track->scan, p->source, p->group);
 	if (r > 0) {
-		r = m->request.key_column < 0 ? start_vector(lane->scan, lane) :
-						scan_vector(lane->scan, (unsigned)m->request.key_column, &lane->keys);
+		r = m->request.key_column < 0 ? start_vector(track->scan, track) :
+						scan_vector(track->scan, (unsigned)m->request.key_column, &track->keys);
 		if (r >= 0 && m->request.key_column >= 0)
-			r = sort_group(lane);
+			r = sort_group(track);
 		if (r >= 0)
 			r = 1;
 	}
@@ -346,62 +346,62 @@ static int enter_group(struct row_merge *m, struct lane *lane)
 	}
 	if (r <= 0)
 		return r;
-	lane->at = lane->scan->first;
-	return find_track_row(lane);
+	track->at = track->scan->first;
+	return find_track_row(track);
 }
 
-/* Puts the lane on top where it belongs now, or takes it out at its end. */
+/* Puts the track on top where it belongs now, or takes it out at its end. */
 static int settle_top(struct row_merge *m)
 {
-	struct lane *lane = top_lane(m);
+	struct merged_track *track = top_track(m);
 	int r = 0;
 
-	if (!lane->ready && lane->piece == SIZE_MAX) {
-		if (lane->scan)
-			r = leave_scan(m, lane);
-		free_lane(lane);
+	if (!track->ready && track->group == SIZE_MAX) {
+		if (track->scan)
+			r = leave_scan(m, track);
+		free_track(track);
 		merge_heap_drop_top(&m->heap);
-	} else if (!lane->ready) {
-		lane->place.key = m->pieces[lane->piece].first;
+	} else if (!track->ready) {
+		track->place.key = m->groups[track->group].first;
 	}
 	if (m->heap.count)
 		merge_heap_sink(&m->heap, 0);
 	return r;
 }
 
-/* Makes the lane on top stand at a row. */
+/* Makes the track on top stand at a row. */
 static int ready_top(struct row_merge *m)
 {
-	struct lane *lane;
+	struct merged_track *track;
 	int r = 0;
 
-	while (r >= 0 && m->heap.count && !top_lane(m)->ready) {
-		lane = top_lane(m);
+	while (r >= 0 && m->heap.count && !top_track(m)->ready) {
+		track = top_track(m);
 		/* Behind the rows already taken: it is for the next time. */
-		if (m->row_count && lane->place.key > m->key)
+		if (m->row_count && track->place.key > m->key)
 			return 0;
-		if (m->row_count && lane->scan)
-			r = leave_scan(m, lane);
+		if (m->row_count && track->scan)
+			r = leave_scan(m, track);
 		if (r >= 0)
-			r = enter_group(m, lane);
+			r = enter_group(m, track);
 		if (r >= 0)
 			r = settle_top(m);
 	}
 	return r;
 }
 
-static int take_merged_row(struct row_merge *m, struct lane *lane)
+static int take_merged_row(struct row_merge *m, struct merged_track *track)
 {
 	if (!ARRAY_ROOM(m->rows, m->row_count, m->row_cap, 1))
 		return -ENOMEM;
-	m->rows[m->row_count++] = (struct merged_row){ lane->scan, lane->row };
+	m->rows[m->row_count++] = (struct merged_row){ track->scan, track->row };
 	return 0;
 }
 
 /* Takes all rows that have the key of the next one. */
 static int gather_equal_rows(struct row_merge *m)
 {
-	struct lane *lane;
+	struct merged_track *track;
 	int r = 0;
 
 	m->row_count = m->at = 0;
@@ -410,15 +410,15 @@ static int gather_equal_rows(struct row_merge *m)
 		r = ready_top(m);
 		if (r < 0 || m->heap.count == 0)
 			break;
-		lane = top_lane(m);
-		if (m->row_count && (!lane->ready || lane->place.key != m->key))
+		track = top_track(m);
+		if (m->row_count && (!track->ready || track->place.key != m->key))
 			break;
-		m->key = lane->place.key;
-		r = take_merged_row(m, lane);
+		m->key = track->place.key;
+		r = take_merged_row(m, track);
 		if (r < 0)
 			break;
-		lane->at++;
-		find_track_row(lane);
+		track->at++;
+		find_track_row(track);
 		r = settle_top(m);
 	}
 	if (m->row_count > 1)

@@ -433,7 +433,7 @@ static int filter_may_match(const struct mapped_source *source, const struct rep
 }
 
 /* Rows are sorted by start, and by end: the first that is not below (or, `past`, above) the value. */
-static uint32_t bound(const int64_t *values, uint32_t rows, int64_t value, int past)
+static uint32_t find_bound(const int64_t *values, uint32_t rows, int64_t value, int past)
 {
 	uint32_t low = 0, high = rows, middle;
 
@@ -474,7 +474,7 @@ static int narrow_rows(struct scan *s, const struct condition *c)
 	if (edge < 0 || c->comparison == COMPARE_NE)
 		return 0;
 	TRY(scan_raw(s, (unsigned)edge, &times));
-	at = bound(times->values, s->rows, c->value, c->comparison == COMPARE_LE || c->comparison == COMPARE_GT);
+	at = find_bound(times->values, s->rows, c->value, c->comparison == COMPARE_LE || c->comparison == COMPARE_GT);
 	if ((c->comparison == COMPARE_LT || c->comparison == COMPARE_LE) && at < s->limit)
 		s->limit = at;
 	if ((c->comparison == COMPARE_GT || c->comparison == COMPARE_GE || c->comparison == COMPARE_EQ) && at > s->first)

@@ -95,7 +95,7 @@ static int64_t node_name(const struct cuda_index *x, int64_t function, const str
 	return STRING_ID_MADE + LABEL_NODE_KERNEL + type->values[row];
 }
 
-static int64_t rounded(int64_t bits)
+static int64_t round_real_bits(int64_t bits)
 {
 	double real;
 
@@ -144,7 +144,7 @@ static int other_row(struct scan *s, const struct mapped_cell *cell, uint32_t ro
 	case CONVERT_OVERHEAD_NAME: *ret = overhead_name(value, other, row); return 1;
 	case CONVERT_NODE_NAME: *ret = node_name(index->cuda, value, other, row); return 1;
 	case CONVERT_ROUNDED:
-		*ret = column->nulls[row] ? rounded(other->values[row]) : value;
+		*ret = column->nulls[row] ? round_real_bits(other->values[row]) : value;
 		return !column->nulls[row] || !other->nulls[row];
 	case CONVERT_AS_REAL:
 		*ret = other->nulls[row] ? double_to_bits((double)value) : other->values[row];

@@ -36,15 +36,15 @@ static int compare_spans(const void *a, const void *b)
 	return x->start < y->start ? -1 : x->start > y->start;
 }
 
-static int make_spans(struct scope *scope, const struct scope_ranges *chosen)
+static int make_spans(struct scope *scope, const struct scope_ranges *selected)
 {
-	struct scope_span *spans = calloc(3 * chosen->count + 1, sizeof(*spans));
+	struct scope_span *spans = calloc(3 * selected->count + 1, sizeof(*spans));
 	size_t count = 0;
 
 	if (!spans)
 		return -ENOMEM;
-	for (size_t i = 0; i < chosen->count; i++) {
-		const struct scope_range *range = &chosen->ranges[i];
+	for (size_t i = 0; i < selected->count; i++) {
+		const struct scope_range *range = &selected->ranges[i];
 		struct scope_span span = { .start = range->start, .end = range->end };
 
 		span.owner = range->thread ? OWNER_OF_THREAD : OWNER_OF_ALL_IN;
@@ -70,17 +70,17 @@ static int make_spans(struct scope *scope, const struct scope_ranges *chosen)
 
 static int choose_ranges(struct scope *scope, struct query *q, const struct scope_request *request, struct error *err)
 {
-	struct scope_ranges chosen = { 0 };
+	struct scope_ranges selected = { 0 };
 	int r;
 
 	if (request->nvtx)
-		r = scope_find_ranges(q, request->nvtx, &chosen, err);
+		r = scope_find_ranges(q, request->nvtx, &selected, err);
 	else
-		r = scope_find_steps(q, request->steps, &chosen, scope->note, sizeof(scope->note), err);
-	if (r >= 0 && make_spans(scope, &chosen) < 0)
+		r = scope_find_steps(q, request->steps, &selected, scope->note, sizeof(scope->note), err);
+	if (r >= 0 && make_spans(scope, &selected) < 0)
 		r = error_set(err, ENOMEM, "Not enough memory for the ranges that were chosen");
 	scope->by_ranges = 1;
-	free(chosen.ranges);
+	free(selected.ranges);
 	return r;
 }
 
@@ -191,7 +191,7 @@ static int contains(const struct span_list *list, int64_t start, int64_t end)
 	return count && list->spans[count - 1].reach >= end;
 }
 
-static int touches(const struct span_list *list, int64_t start, int64_t end)
+static int touches_span(const struct span_list *list, int64_t start, int64_t end)
 {
 	size_t count = count_begun_spans(list, end);
 
@@ -364,7 +364,7 @@ int scope_may_enter(const struct scan *s)
 	if (!scope->by_ranges || timed.correlation != COLUMN_NONE)
 		return 1;
 	lists = lists_of_track(scope, s->track);
-	return touches(&lists.own, group->time_min, group->time_max) || touches(&lists.shared, group->time_min, group->time_max);
+	return touches_span(&lists.own, group->time_min, group->time_max) || touches_span(&lists.shared, group->time_min, group->time_max);
 }
 
 /* The columns of a group. */
@@ -416,7 +416,7 @@ static int row_is_inside(struct marking *m, const struct scan *s, uint32_t row, 
 		return call != CUDA_NO_CALL && m->calls[call];
 	}
 	if (m->timed.touching)
-		return touches(&m->lists.own, start, end) || touches(&m->lists.shared, start, end);
+		return touches_span(&m->lists.own, start, end) || touches_span(&m->lists.shared, start, end);
 	return is_inside(&m->lists, start, end);
 }
 

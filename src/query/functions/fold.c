@@ -38,7 +38,7 @@ int fold_id(struct query *q, int64_t *id)
 		folded = malloc(len);
 	if (!folded)
 		return -ENOMEM;
-	r = canon_text(q, folded, fold_text(text, len, folded), id);
+	r = first_text_of(q, folded, fold_text(text, len, folded), id);
 	if (folded != small)
 		free(folded);
 	return r;

@@ -34,7 +34,7 @@ struct worker {
 struct run {
 	struct grouping *g;
 	struct worker *workers;
-	uint64_t pieces;
+	uint64_t group_count;
 	_Atomic uint64_t next;
 };
 
@@ -272,7 +272,7 @@ static int work(void *context, unsigned number)
 	struct run *run = context;
 	struct grouping *g = run->g;
 	struct scan s;
-	uint64_t piece;
+	uint64_t nth;
 	unsigned source;
 	size_t group;
 	int r = 0;
@@ -280,8 +280,8 @@ static int work(void *context, unsigned number)
 	scan_init(&s, g->q, g->request.table);
 	memcpy(s.conditions, g->request.conditions, sizeof(s.conditions));
 	s.condition_count = g->request.condition_count;
-	while (r >= 0 && (piece = atomic_fetch_add(&run->next, 1)) < run->pieces) {
-		request_piece(&g->request, g->q, piece, &source, &group);
+	while (r >= 0 && (nth = atomic_fetch_add(&run->next, 1)) < run->group_count) {
+		request_group(&g->request, g->q, nth, &source, &group);
 		r = scan_enter(&s, source, group);
 		if (r > 0)
 			r = fold_batch(&run->workers[number], &s, g);
@@ -301,7 +301,7 @@ static int merge_group(struct group_table *to, struct group *from, const struct 
 
 	for (unsigned i = 0; i < REQUEST_MAX_KEYS; i++)
 		if (g->key_kind[i] == VECTOR_STRING && !(from->key_null >> i & 1)) {
-			TRY(g->request.folded >> i & 1 ? fold_id(g->q, &from->key[i]) : canon_id(g->q, &from->key[i]));
+			TRY(g->request.folded >> i & 1 ? fold_id(g->q, &from->key[i]) : first_text_id(g->q, &from->key[i]));
 			if (from->key[i] == 0)
 				from->key_null |= (uint8_t)(1u << i);
 		}
@@ -332,8 +332,8 @@ static int merge_workers(struct grouping *g, struct worker *workers, unsigned wi
 
 int grouping_run(struct grouping *g, struct error *err)
 {
-	struct run run = { .g = g, .pieces = request_piece_count(&g->request, g->q) };
-	unsigned width = parallel_width(run.pieces);
+	struct run run = { .g = g, .group_count = request_group_count(&g->request, g->q) };
+	unsigned width = parallel_width(run.group_count);
 	int r;
 
 	g->groups = NULL;

@@ -150,26 +150,26 @@ int request_parse(struct request *ret, struct query *q, const char *table, const
 	return request_parse_filter(ret, filter, err);
 }
 
-uint64_t request_piece_count(const struct request *request, struct query *q)
+uint64_t request_group_count(const struct request *request, struct query *q)
 {
-	uint64_t pieces = 0;
+	uint64_t group_count = 0;
 
 	for (unsigned i = 0; i < request->table->source_count; i++)
-		pieces += report_group_count(q->report, request->table->sources[i].table);
-	return pieces;
+		group_count += report_group_count(q->report, request->table->sources[i].table);
+	return group_count;
 }
 
-void request_piece(const struct request *request, struct query *q, uint64_t piece, unsigned *ret_source, size_t *ret_group)
+void request_group(const struct request *request, struct query *q, uint64_t nth, unsigned *ret_source, size_t *ret_group)
 {
 	unsigned source = 0;
 	uint64_t groups = report_group_count(q->report, request->table->sources[0].table);
 
-	while (piece >= groups) {
-		piece -= groups;
+	while (nth >= groups) {
+		nth -= groups;
 		groups = report_group_count(q->report, request->table->sources[++source].table);
 	}
 	*ret_source = source;
-	*ret_group = (size_t)piece;
+	*ret_group = (size_t)nth;
 }
 
 int request_needs_row_check(const struct scan *s)

@@ -23,8 +23,8 @@ int request_column(const struct mapped_table *table, const char *name, size_t le
 int request_parse_filter(struct request *request, const char *filter, struct error *err);
 
 /* Groups of all sources of a table, numbered through: pieces of work. */
-uint64_t request_piece_count(const struct request *request, struct query *q);
-void request_piece(const struct request *request, struct query *q, uint64_t piece, unsigned *ret_source, size_t *ret_group);
+uint64_t request_group_count(const struct request *request, struct query *q);
+void request_group(const struct request *request, struct query *q, uint64_t nth, unsigned *ret_source, size_t *ret_group);
 
 /* Whether rows of the scan's current group have to be checked one by one. */
 int request_needs_row_check(const struct scan *s);

@@ -21,7 +21,7 @@ static const uint8_t call_columns[CALL_COLUMNS] = {
 };
 
 /* What a group of work needs of its process. */
-struct work_piece {
+struct work_group {
 	enum table_id table;
 	uint8_t correlation; /* the column */
 	size_t group;
@@ -34,8 +34,8 @@ struct work_piece {
 struct loading {
 	struct query *q;
 	struct cuda_calls *calls;
-	struct work_piece *pieces;
-	size_t piece_count;
+	struct work_group *work_groups;
+	size_t work_group_count;
 	unsigned column;      /* CALL_COLUMN_* */
 	_Atomic int too_wide; /* some number does not fit into half */
 	_Atomic size_t next;
@@ -49,20 +49,20 @@ static int is_correlation(int64_t value)
 static int list_groups(struct loading *l, enum table_id table)
 {
 	size_t groups = report_group_count(l->q->report, table);
-	struct work_piece *pieces = reallocarray(l->pieces, l->piece_count + groups + 1, sizeof(*pieces));
+	struct work_group *work_groups = reallocarray(l->work_groups, l->work_group_count + groups + 1, sizeof(*work_groups));
 
-	if (!pieces)
+	if (!work_groups)
 		return -ENOMEM;
-	l->pieces = pieces;
+	l->work_groups = work_groups;
 	for (size_t g = 0; g < groups; g++) {
 		const int64_t *track = index_find(&l->q->index.tracks, report_group(l->q->report, table, g)->track);
 
 		if (track && track[TRACK_KIND] == table_tracks(table)->kind)
-			l->pieces[l->piece_count++] = (struct work_piece){ .table = table,
-									   .group = g,
-									   .correlation = (uint8_t)table_column(table, ROLE_WORK),
-									   .process = track[TRACK_PROCESS],
-									   .least = UINT32_MAX };
+			l->work_groups[l->work_group_count++] = (struct work_group){ .table = table,
+										     .group = g,
+										     .correlation = (uint8_t)table_column(table, ROLE_WORK),
+										     .process = track[TRACK_PROCESS],
+										     .least = UINT32_MAX };
 	}
 	return 0;
 }
@@ -77,8 +77,8 @@ static int list_work(struct loading *l)
 	return r;
 }
 
-/* The correlations of a piece. Whoever shows its rows tells of damage. */
-static int64_t *piece_numbers(const struct loading *l, const struct work_piece *p, uint32_t *ret_rows, int *ret)
+/* The correlations of a work_group. Whoever shows its rows tells of damage. */
+static int64_t *group_numbers(const struct loading *l, const struct work_group *p, uint32_t *ret_rows, int *ret)
 {
 	uint32_t rows = report_group(l->q->report, p->table, p->group)->rows;
 	int64_t *values = malloc((rows + 1) * sizeof(*values));
@@ -90,11 +90,11 @@ static int64_t *piece_numbers(const struct loading *l, const struct work_piece *
 	return values;
 }
 
-static int measure_piece(const struct loading *l, struct work_piece *p)
+static int measure_group(const struct loading *l, struct work_group *p)
 {
 	uint32_t rows;
 	int r;
-	int64_t *values = piece_numbers(l, p, &rows, &r);
+	int64_t *values = group_numbers(l, p, &rows, &r);
 
 	for (uint32_t i = 0; r >= 0 && i < rows; i++) {
 		if (!is_correlation(values[i]))
@@ -107,13 +107,13 @@ static int measure_piece(const struct loading *l, struct work_piece *p)
 	return r;
 }
 
-static int measure_pieces(void *context, unsigned worker)
+static int measure_groups(void *context, unsigned worker)
 {
 	struct loading *l = context;
-	size_t piece;
+	size_t work_group;
 
-	while ((piece = atomic_fetch_add(&l->next, 1)) < l->piece_count)
-		TRY(measure_piece(l, &l->pieces[piece]));
+	while ((work_group = atomic_fetch_add(&l->next, 1)) < l->work_group_count)
+		TRY(measure_group(l, &l->work_groups[work_group]));
 	return 0;
 }
 
@@ -138,21 +138,21 @@ const struct cuda_process *cuda_calls_process(const struct cuda_calls *c, int64_
 	return at < c->process_count && c->processes[at].uid == uid ? &c->processes[at] : NULL;
 }
 
-static int add_to_process(struct cuda_calls *c, const struct work_piece *piece)
+static int add_to_process(struct cuda_calls *c, const struct work_group *work_group)
 {
-	size_t at = process_place(c, piece->process);
+	size_t at = process_place(c, work_group->process);
 	struct cuda_process *p;
 
-	if (at == c->process_count || c->processes[at].uid != piece->process) {
+	if (at == c->process_count || c->processes[at].uid != work_group->process) {
 		if (!LIST_ROOM(c->processes, c->process_count))
 			return -ENOMEM;
 		memmove(c->processes + at + 1, c->processes + at, (c->process_count++ - at) * sizeof(*c->processes));
-		c->processes[at] = (struct cuda_process){ .uid = piece->process, .least = UINT32_MAX };
+		c->processes[at] = (struct cuda_process){ .uid = work_group->process, .least = UINT32_MAX };
 	}
 	p = &c->processes[at];
-	p->work += piece->rows;
-	p->least = piece->least < p->least ? piece->least : p->least;
-	p->largest = piece->largest > p->largest ? piece->largest : p->largest;
+	p->work += work_group->rows;
+	p->least = work_group->least < p->least ? work_group->least : p->least;
+	p->largest = work_group->largest > p->largest ? work_group->largest : p->largest;
 	return 0;
 }
 
@@ -181,16 +181,16 @@ static int make_sets(struct cuda_calls *c)
 }
 
 /* Threads share the bits, not the lists. */
-static int fill_piece(struct loading *l, const struct work_piece *piece, int lists)
+static int fill_group(struct loading *l, const struct work_group *work_group, int lists)
 {
-	struct cuda_process *p = &l->calls->processes[process_place(l->calls, piece->process)];
+	struct cuda_process *p = &l->calls->processes[process_place(l->calls, work_group->process)];
 	int64_t *values;
 	uint32_t rows, number;
 	int r;
 
-	if (piece->rows == 0 || lists == (p->bits != NULL))
+	if (work_group->rows == 0 || lists == (p->bits != NULL))
 		return 0;
-	values = piece_numbers(l, piece, &rows, &r);
+	values = group_numbers(l, work_group, &rows, &r);
 	for (uint32_t i = 0; r >= 0 && i < rows; i++) {
 		if (!is_correlation(values[i]))
 			continue;
@@ -204,13 +204,13 @@ static int fill_piece(struct loading *l, const struct work_piece *piece, int lis
 	return r;
 }
 
-static int fill_pieces(void *context, unsigned worker)
+static int fill_groups(void *context, unsigned worker)
 {
 	struct loading *l = context;
-	size_t piece;
+	size_t work_group;
 
-	while ((piece = atomic_fetch_add(&l->next, 1)) < l->piece_count)
-		TRY(fill_piece(l, &l->pieces[piece], 0));
+	while ((work_group = atomic_fetch_add(&l->next, 1)) < l->work_group_count)
+		TRY(fill_group(l, &l->work_groups[work_group], 0));
 	return 0;
 }
 
@@ -298,14 +298,14 @@ uint32_t cuda_call_find(const struct cuda_calls *c, const struct cuda_process *p
 static int find_work(struct loading *l)
 {
 	TRY(list_work(l));
-	TRY(parallel_run(measure_pieces, l, parallel_width(l->piece_count)));
-	for (size_t i = 0; i < l->piece_count; i++)
-		TRY(add_to_process(l->calls, &l->pieces[i]));
+	TRY(parallel_run(measure_groups, l, parallel_width(l->work_group_count)));
+	for (size_t i = 0; i < l->work_group_count; i++)
+		TRY(add_to_process(l->calls, &l->work_groups[i]));
 	TRY(make_sets(l->calls));
-	for (size_t i = 0; i < l->piece_count; i++)
-		TRY(fill_piece(l, &l->pieces[i], 1));
+	for (size_t i = 0; i < l->work_group_count; i++)
+		TRY(fill_group(l, &l->work_groups[i], 1));
 	atomic_store(&l->next, 0);
-	TRY(parallel_run(fill_pieces, l, parallel_width(l->piece_count)));
+	TRY(parallel_run(fill_groups, l, parallel_width(l->work_group_count)));
 	return number_calls(l->calls);
 }
 
@@ -508,7 +508,7 @@ static int load_calls(struct query *q, struct cuda_calls **ret)
 	struct loading l = { .q = q, .calls = calloc(1, sizeof(*l.calls)) };
 	int r = l.calls ? find_work(&l) : -ENOMEM;
 
-	free(l.pieces);
+	free(l.work_groups);
 	if (r >= 0)
 		r = allocate_rows(l.calls, q);
 	atomic_store(&l.next, 0);

@@ -111,7 +111,7 @@ int index_load_sorted(const struct index_source *sources, size_t count, struct r
 	return r;
 }
 
-static int tell_machine(void *context, const int64_t *values, uint32_t present)
+static int report_machine(void *context, const int64_t *values, uint32_t present)
 {
 	struct index_table *processes = context;
 	const int64_t *process = index_find(processes, values[COLUMN_PROCESS_UID]);
@@ -131,7 +131,7 @@ static int load_processes(struct query_index *x, struct report *report)
 	if (r < 0)
 		return r;
 	index_sort_ids(&x->processes);
-	r = report_each_row(report, TABLE_PROCESS, COLUMN_PROCESS_MACHINE + 1, tell_machine, &x->processes);
+	r = report_each_row(report, TABLE_PROCESS, COLUMN_PROCESS_MACHINE + 1, report_machine, &x->processes);
 	if (r == -ENOMEM)
 		return r;
 	TRY(allocate(&x->pids, LIFE_WIDTH, x->processes.count));

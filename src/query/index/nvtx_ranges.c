@@ -37,24 +37,24 @@ static int allocate_ranges(struct nvtx_ranges *r, struct query *q)
 struct known_names {
 	struct {
 		int64_t id;
-		int64_t canon;
+		int64_t first_id;
 	} entries[1024];
 };
 
-static int canonical(struct query *q, struct known_names *known, int64_t id, uint32_t *ret)
+static int find_first_id(struct query *q, struct known_names *known, int64_t id, uint32_t *ret)
 {
 	size_t slot = (size_t)id % COUNT_OF(known->entries);
-	int64_t canon = id;
+	int64_t first_id = id;
 
 	*ret = 0;
 	if (id <= 0 || id > UINT32_MAX)
 		return 0;
 	if (known->entries[slot].id != id) {
-		TRY(canon_id(q, &canon));
+		TRY(first_text_id(q, &first_id));
 		known->entries[slot].id = id;
-		known->entries[slot].canon = canon;
+		known->entries[slot].first_id = first_id;
 	}
-	*ret = (uint32_t)known->entries[slot].canon;
+	*ret = (uint32_t)known->entries[slot].first_id;
 	return 0;
 }
 
@@ -65,10 +65,10 @@ static int name_ranges(struct nvtx_ranges *r, struct query *q)
 	int result = known ? 0 : -ENOMEM;
 
 	for (uint32_t i = 0; result >= 0 && i < r->count; i++) {
-		result = canonical(q, known, r->ranges[i].name, &r->ranges[i].name);
+		result = find_first_id(q, known, r->ranges[i].name, &r->ranges[i].name);
 		domain = index_find_last(&q->index.domains, r->ranges[i].track + TRACK_DOMAIN, 1);
 		if (result >= 0 && domain)
-			result = canonical(q, known, domain[DOMAIN_NAME], &r->ranges[i].domain);
+			result = find_first_id(q, known, domain[DOMAIN_NAME], &r->ranges[i].domain);
 	}
 	free(known);
 	return result;
@@ -239,7 +239,7 @@ static const struct range_thread *find_thread(const struct nvtx_ranges *r, int64
 }
 
 /* The innermost range that contains [start, end]: `begun` is the last that begins no later. */
-static uint32_t containing(const struct nvtx_ranges *r, uint32_t begun, int64_t end)
+static uint32_t find_containing_range(const struct nvtx_ranges *r, uint32_t begun, int64_t end)
 {
 	while (begun && r->ranges[begun - 1].end < end)
 		begun = r->ranges[begun - 1].container;
@@ -265,7 +265,7 @@ uint32_t nvtx_range_at(const struct nvtx_ranges *r, int64_t thread_uid, int64_t 
 {
 	const struct range_thread *thread = find_thread(r, thread_uid);
 
-	return thread ? containing(r, last_begun(r, thread, time), time) : 0;
+	return thread ? find_containing_range(r, last_begun(r, thread, time), time) : 0;
 }
 
 struct placing {
@@ -286,7 +286,7 @@ static void place_calls(struct nvtx_ranges *r, const struct range_thread *thread
 		while (at < behind && r->ranges[at].start <= starts[row])
 			at++;
 		if (at > thread->first && calls[row] != CUDA_NO_CALL)
-			r->of_call[calls[row]] = containing(r, at, ends[row]);
+			r->of_call[calls[row]] = find_containing_range(r, at, ends[row]);
 	}
 }
 

@@ -12,7 +12,7 @@ struct job {
 	pthread_t thread;
 };
 
-unsigned parallel_width(unsigned long long pieces)
+unsigned parallel_width(unsigned long long group_count)
 {
 	cpu_set_t allowed;
 	unsigned width = 1;
@@ -21,8 +21,8 @@ unsigned parallel_width(unsigned long long pieces)
 		width = (unsigned)CPU_COUNT(&allowed);
 	if (width > PARALLEL_MAX)
 		width = PARALLEL_MAX;
-	if (width > pieces)
-		width = pieces ? (unsigned)pieces : 1;
+	if (width > group_count)
+		width = group_count ? (unsigned)group_count : 1;
 	return width;
 }
 

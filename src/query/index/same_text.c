@@ -20,15 +20,15 @@ static uint64_t find_first_text(struct query *q, const char *text, size_t len, u
 	const char *other;
 	size_t other_len;
 
-	while (hash_next(&q->canon.index, &at)) {
-		other = query_text(q, (int64_t)q->canon.ids[at.item], &other_len);
+	while (hash_next(&q->first_texts.index, &at)) {
+		other = query_text(q, (int64_t)q->first_texts.ids[at.item], &other_len);
 		if (other_len == len && memcmp(other, text, len) == 0)
-			return q->canon.ids[at.item];
+			return q->first_texts.ids[at.item];
 	}
 	return 0;
 }
 
-static int add_first_text(struct canon *c, uint64_t id, uint64_t hash)
+static int add_first_text(struct first_texts *c, uint64_t id, uint64_t hash)
 {
 	if (!ARRAY_ROOM(c->ids, c->count, c->cap, 1) || !hash_index_add(&c->index, hash, c->count))
 		return -ENOMEM;
@@ -36,7 +36,7 @@ static int add_first_text(struct canon *c, uint64_t id, uint64_t hash)
 	return 0;
 }
 
-int canon_id(struct query *q, int64_t *id)
+int first_text_id(struct query *q, int64_t *id)
 {
 	const char *text;
 	uint64_t hash, found;
@@ -50,12 +50,12 @@ int canon_id(struct query *q, int64_t *id)
 	hash = hash_same_text(text, len);
 	found = find_first_text(q, text, len, hash);
 	if (!found)
-		return add_first_text(&q->canon, (uint64_t)*id, hash);
+		return add_first_text(&q->first_texts, (uint64_t)*id, hash);
 	*id = (int64_t)found;
 	return 0;
 }
 
-int canon_text(struct query *q, const char *text, size_t len, int64_t *ret)
+int first_text_of(struct query *q, const char *text, size_t len, int64_t *ret)
 {
 	uint64_t hash;
 
@@ -65,12 +65,12 @@ int canon_text(struct query *q, const char *text, size_t len, int64_t *ret)
 	if (*ret)
 		return 0;
 	*ret = cuda_add_text(q->index.cuda, text, len);
-	return *ret < 0 ? -ENOMEM : add_first_text(&q->canon, (uint64_t)*ret, hash);
+	return *ret < 0 ? -ENOMEM : add_first_text(&q->first_texts, (uint64_t)*ret, hash);
 }
 
-void canon_release(struct canon *c)
+void first_texts_release(struct first_texts *c)
 {
 	free(c->ids);
 	hash_index_release(&c->index);
-	*c = (struct canon){ 0 };
+	*c = (struct first_texts){ 0 };
 }

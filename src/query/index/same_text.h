@@ -11,16 +11,16 @@
 
 struct query;
 
-struct canon {
+struct first_texts {
 	uint64_t *ids; /* of strings, each text once */
 	size_t count, cap;
 	struct hash_index index;
 };
 
 /* Replaces *id; an id without text becomes 0. -ENOMEM. */
-int canon_id(struct query *q, int64_t *id);
+int first_text_id(struct query *q, int64_t *id);
 /* The id of a text that need not be in the report. -ENOMEM. */
-int canon_text(struct query *q, const char *text, size_t len, int64_t *ret);
-void canon_release(struct canon *c);
+int first_text_of(struct query *q, const char *text, size_t len, int64_t *ret);
+void first_texts_release(struct first_texts *c);
 
 #endif

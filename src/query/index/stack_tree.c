@@ -88,7 +88,7 @@ static int place_modules(struct loading *l)
 
 		uid = checked(row[MODULE_ROW_UID], l->module_limit);
 		path = row[MODULE_ROW_PATH];
-		r = canon_id(l->q, &path);
+		r = first_text_id(l->q, &path);
 		l->module_path[uid] = uid ? path : 0;
 		l->module_kind[uid] = uid ? row[MODULE_ROW_KIND] : 0;
 	}
@@ -108,7 +108,7 @@ static int place_symbols(struct loading *l)
 	for (size_t i = 0; r >= 0 && i < l->symbols.count; i++) {
 		id = checked(l->symbols.rows[i * SYMBOL_ROW_WIDTH + SYMBOL_ROW_ID], l->symbol_limit);
 		name = l->symbols.rows[i * SYMBOL_ROW_WIDTH + SYMBOL_ROW_NAME];
-		r = canon_id(l->q, &name);
+		r = first_text_id(l->q, &name);
 		l->symbol_name[id] = id ? name : 0;
 	}
 	return r;
@@ -300,7 +300,7 @@ void stack_tree_release(struct stack_tree *tree)
 {
 	if (!tree)
 		return;
-	free(tree->alike);
+	free(tree->same);
 	for (unsigned i = 0; i < STACK_LABELS_COUNT; i++)
 		stack_fold_release(&tree->folds[i]);
 	free(tree->parents);

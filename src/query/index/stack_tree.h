@@ -35,7 +35,7 @@ struct stack_fold {
 };
 
 /* Functions whose names differ in numbers only may be taken as one. */
-enum stack_labels { STACK_FUNCTIONS, STACK_MODULES, STACK_ALIKE, STACK_LABELS_COUNT };
+enum stack_labels { STACK_FUNCTIONS, STACK_MODULES, STACK_SAME_NAME, STACK_LABELS_COUNT };
 
 struct stack_tree {
 	uint32_t stack_count; /* ids are below this; 0 = none */
@@ -48,7 +48,7 @@ struct stack_tree {
 	uint32_t *modules; /* label of a function's module */
 	uint32_t module_count;
 	int64_t *module_paths; /* by label: string id */
-	uint32_t *alike;       /* the first function of the module whose name is the same but for numbers; NULL: not asked for */
+	uint32_t *same;        /* the first function of the module whose name is the same but for numbers; NULL: not asked for */
 	struct stack_fold folds[STACK_LABELS_COUNT];
 };
 

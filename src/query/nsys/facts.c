@@ -194,14 +194,14 @@ static void format_time(int64_t utc_ns, int local, char *text, size_t size)
 static int fill_start_time(struct query *q, const struct fact_table *t)
 {
 	int64_t utc = meta_number(q, "start_utc_ns", -1);
-	const char *told_local = report_meta(q->report, "start_local_time");
+	const char *reported_local = report_meta(q->report, "start_local_time");
 	char utc_text[32], local_text[64];
 
 	if (utc < 0)
 		return SQLITE_OK;
 	format_time(utc, 0, utc_text, sizeof(utc_text));
-	if (told_local)
-		snprintf(local_text, sizeof(local_text), "%s", told_local);
+	if (reported_local)
+		snprintf(local_text, sizeof(local_text), "%s", reported_local);
 	else
 		format_time(utc, 1, local_text, sizeof(local_text));
 	return facts_execute(q, "INSERT INTO %s VALUES(%lld, %Q, %Q, %lld)", nsys_declared[t->id].name, (long long)utc, utc_text,

@@ -155,7 +155,7 @@ static int name_kernel(struct cursor *c, int64_t name, uint32_t *ret)
 	int64_t key[REQUEST_MAX_KEYS] = { name };
 	size_t found = 0;
 
-	TRY(c->fold ? fold_id_again(c->q, c->fold, &key[0]) : canon_id(c->q, &key[0]));
+	TRY(c->fold ? fold_id_again(c->q, c->fold, &key[0]) : first_text_id(c->q, &key[0]));
 	TRY(group_table_find(&c->names, key, 0, &found));
 	*ret = (uint32_t)found;
 	return 0;
@@ -507,7 +507,7 @@ static int parse_kernels_by(struct cursor *c, const char *by, struct error *err)
 	while (i < 3 && (strlen(ways[i].name) != len || strncmp(ways[i].name, by, len) != 0))
 		i++;
 	if (i == 3 || strlen(by + len) > 1)
-		return error_set(err, EINVAL, "Kernels are told apart by name, base or mangled, not by '%s'", by);
+		return error_set(err, EINVAL, "Kernels can be grouped by name, base or mangled, not by '%s'", by);
 	c->by = ways[i].by;
 	c->fold = by[len] ? calloc(1, sizeof(*c->fold)) : NULL;
 	return by[len] && !c->fold ? error_set(err, ENOMEM, "Not enough memory") : 0;
@@ -531,8 +531,7 @@ static int kernels_filter(sqlite3_vtab_cursor *base, int plan, const char *text,
 	if (r >= 0)
 		r = sum_kernels(c);
 	if (r == -E2BIG)
-		return function_fail(base, error_set(&err, E2BIG, "Ranges nest too deeply around the kernels to count each in all of them"),
-				     &err);
+		return function_fail(base, error_set(&err, E2BIG, "Ranges are nested too deeply to count kernels in all of them"), &err);
 	c->list.count = c->groups.count;
 	return function_code(r);
 }

@@ -92,16 +92,16 @@ static int project_group(struct projecting *p, const struct work_table *work, si
 }
 
 /* Groups of all tables are numbered through. */
-static int find_piece(const struct projecting *p, size_t piece, const struct work_table **ret, size_t *ret_group)
+static int find_work_group(const struct projecting *p, size_t nth, const struct work_table **ret, size_t *ret_group)
 {
 	for (size_t i = 0; i < WORK_TABLES; i++) {
 		size_t groups = report_group_count(p->q->report, work_tables[i].table);
 
 		*ret = &work_tables[i];
-		*ret_group = piece;
-		if (piece < groups)
+		*ret_group = nth;
+		if (nth < groups)
 			return 1;
-		piece -= groups;
+		nth -= groups;
 	}
 	return 0;
 }
@@ -114,7 +114,7 @@ static int project(void *context, unsigned worker)
 	size_t group;
 	int r = 0;
 
-	while (r >= 0 && find_piece(p, atomic_fetch_add(&p->next, 1), &work, &group)) {
+	while (r >= 0 && find_work_group(p, atomic_fetch_add(&p->next, 1), &work, &group)) {
 		values = malloc(4 * ((size_t)report_group(p->q->report, work->table, group)->rows + 1) * sizeof(*values));
 		r = values ? project_group(p, work, group, values, p->workers[worker]) : -ENOMEM;
 		free(values);
@@ -148,13 +148,13 @@ static void limit_steps(struct projecting *p)
 
 static int project_all(struct projecting *p)
 {
-	size_t pieces = 0, count = (size_t)p->ranges->count + 1;
+	size_t group_count = 0, count = (size_t)p->ranges->count + 1;
 	unsigned width;
 	int r = 0;
 
 	for (size_t i = 0; i < WORK_TABLES; i++)
-		pieces += report_group_count(p->q->report, work_tables[i].table);
-	width = parallel_width(pieces);
+		group_count += report_group_count(p->q->report, work_tables[i].table);
+	width = parallel_width(group_count);
 	while (width > 1 && width * count > PROJECTIONS_MAX)
 		width--;
 	for (unsigned i = 0; i < width; i++) {

@@ -283,7 +283,7 @@ static int parse_projection_by(struct sum_cursor *c, const char *by, struct erro
 	if (!by || strcmp(by, "name") == 0)
 		return 0;
 	if (strcmp(by, "name#") != 0)
-		return error_set(err, EINVAL, "Ranges are told apart by name or name#, not by '%s'", by);
+		return error_set(err, EINVAL, "Ranges can be grouped by name or name#, not by '%s'", by);
 	c->fold = calloc(1, sizeof(*c->fold));
 	return c->fold ? 0 : error_set(err, ENOMEM, "Not enough memory");
 }

@@ -101,7 +101,7 @@ static int find_family(struct search *s, const int64_t *track, int64_t name, uin
 
 	TRY(s->memo ? 0 : -ENOMEM);
 	TRY(fold_id_again(s->q, s->memo, &key[0]));
-	TRY(canon_id(s->q, &key[1]));
+	TRY(first_text_id(s->q, &key[1]));
 	if (s->families.count < FAMILIES_MAX)
 		TRY(group_table_find(&s->families, key, 0, &found));
 	*ret = (uint32_t)found;
@@ -254,7 +254,7 @@ static int say_none(struct search *s, const char *text, struct error *err)
 	memset(s->names, 0, s->name_limit);
 	s->suggesting = 1;
 	if (search_report(s) < 0 || !s->nearest[0].text[0])
-		return error_set(err, ENOENT, "No range is '%s': the recording has no ranges", text);
+		return error_set(err, ENOENT, "No range is '%s': the report has no ranges", text);
 	for (unsigned i = 0; i < NEAREST_MAX && s->nearest[i].text[0]; i++)
 		len += (size_t)snprintf(hint + len, sizeof(hint) - len, "%s'%s'", i ? ", " : "", s->nearest[i].text);
 	return error_set(err, ENOENT, "No range is '%s'. The nearest are %s", text, hint);
@@ -270,7 +270,7 @@ static int select_scope_ranges(struct search *s, const char *text, struct error 
 	if (s->filter->has_indices)
 		keep_indices(s->found, &s->filter->indices);
 	if (s->found->count == 0)
-		return error_set(err, ENOENT, "Ranges '%s' have the indices 0 to %zu; '%s' chooses none", s->filter->name, all - 1, text);
+		return error_set(err, ENOENT, "Ranges '%s' have the indices 0 to %zu; '%s' selects none", s->filter->name, all - 1, text);
 	return 0;
 }
 
@@ -289,7 +289,7 @@ int scope_find_ranges(struct query *q, const char *text, struct scope_ranges *re
 
 	if (r >= 0) {
 		r = search_report(&s);
-		r = r < 0 ? error_set(err, -r, "Not enough memory for the ranges of the recording") : select_scope_ranges(&s, text, err);
+		r = r < 0 ? error_set(err, -r, "Not enough memory for the ranges of the report") : select_scope_ranges(&s, text, err);
 	}
 	release_search(&s);
 	range_filter_release(&filter);
@@ -395,7 +395,7 @@ static int choose_steps(struct search *s, const char *text, const struct number_
 	int main_only;
 
 	if (!families)
-		return error_set(err, ENOMEM, "Not enough memory for the ranges of the recording");
+		return error_set(err, ENOMEM, "Not enough memory for the ranges of the report");
 	measure(s, families);
 	for (uint32_t i = 1; i < s->families.count; i++)
 		if (is_better(&families[i], &families[best]))
@@ -403,7 +403,7 @@ static int choose_steps(struct search *s, const char *text, const struct number_
 	main_only = families[best].main_time > 0;
 	free(families);
 	if (s->found->count == 0)
-		return error_set(err, ENOENT, "No steps were found: the recording has no ranges with a number, such as 'step 12'");
+		return error_set(err, ENOENT, "No steps were found: the report has no ranges with a number, such as 'step 12'");
 	describe_range_family(s, best, note, note_size);
 	keep_steps(s, best, main_only, numbers);
 	if (s->found->count == 0)
@@ -420,7 +420,7 @@ int scope_find_steps(struct query *q, const char *text, struct scope_ranges *ret
 
 	if (r >= 0) {
 		r = search_report(&s);
-		r = r < 0 ? error_set(err, -r, "Not enough memory for the ranges of the recording") :
+		r = r < 0 ? error_set(err, -r, "Not enough memory for the ranges of the report") :
 			    choose_steps(&s, text, numbers, note, note_size, err);
 	}
 	/* Everything that goes on in a process during a step is part of it: backward passes run on threads of their own. */

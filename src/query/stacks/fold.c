@@ -12,23 +12,23 @@ static uint32_t label_of(const struct stack_tree *tree, enum stack_labels by, ui
 {
 	uint32_t function = tree->code[tree->frames[stack]].function;
 
-	if (by == STACK_ALIKE)
-		return tree->alike[function];
+	if (by == STACK_SAME_NAME)
+		return tree->same[function];
 	return by == STACK_MODULES ? tree->modules[function] : function;
 }
 
 /* Places in code without a name are like no other. */
-static int find_alike(struct query *q, struct stack_tree *tree)
+static int find_same_names(struct query *q, struct stack_tree *tree)
 {
 	struct group_table names = { 0 };
-	uint32_t *alike = calloc((size_t)tree->function_count + 1, sizeof(*alike));
-	int r = alike ? 0 : -ENOMEM;
+	uint32_t *same = calloc((size_t)tree->function_count + 1, sizeof(*same));
+	int r = same ? 0 : -ENOMEM;
 	size_t found, before;
 
 	for (uint32_t i = 0; r >= 0 && i < tree->function_count; i++) {
 		int64_t key[REQUEST_MAX_KEYS] = { tree->functions[i].name, tree->functions[i].path };
 
-		alike[i] = i;
+		same[i] = i;
 		if (!key[0])
 			continue;
 		before = names.count;
@@ -38,13 +38,13 @@ static int find_alike(struct query *q, struct stack_tree *tree)
 		if (r >= 0 && names.count > before)
 			names.groups[found].cap = i; /* it has no values: the function is kept there */
 		else if (r >= 0)
-			alike[i] = (uint32_t)names.groups[found].cap;
+			same[i] = (uint32_t)names.groups[found].cap;
 	}
 	group_table_release(&names);
 	if (r < 0)
-		free(alike);
+		free(same);
 	else
-		tree->alike = alike;
+		tree->same = same;
 	return r;
 }
 
@@ -146,8 +146,8 @@ int stack_fold_of(struct query *q, struct stack_tree *tree, enum stack_labels by
 	*ret = fold;
 	if (fold->count)
 		return 0;
-	if (by == STACK_ALIKE && !tree->alike)
-		r = find_alike(q, tree);
+	if (by == STACK_SAME_NAME && !tree->same)
+		r = find_same_names(q, tree);
 	if (r >= 0)
 		r = make_fold(tree, by, fold);
 	if (r < 0)

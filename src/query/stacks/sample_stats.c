@@ -76,7 +76,7 @@ static int parse_samples_by(struct stats_cursor *c, const char *by, struct error
 		const char *name;
 		int labels, owner;
 	} words[] = {
-		{ "function", STACK_FUNCTIONS, -1 }, { "module", STACK_MODULES, -1 },  { "function#", STACK_ALIKE, -1 },
+		{ "function", STACK_FUNCTIONS, -1 }, { "module", STACK_MODULES, -1 },  { "function#", STACK_SAME_NAME, -1 },
 		{ "thread", -1, OWNER_THREAD },      { "process", -1, OWNER_PROCESS },
 	};
 	size_t len, i;

@@ -189,9 +189,9 @@ static int parse_form(struct stacks_cursor *c, const char *form, enum stack_labe
 	size_t len = strcspn(form, "#");
 
 	c->folded = len == 6 && strncmp(form, "folded", len) == 0;
-	*ret_by = form[len] ? STACK_ALIKE : STACK_FUNCTIONS;
+	*ret_by = form[len] ? STACK_SAME_NAME : STACK_FUNCTIONS;
 	if ((!c->folded && (len != 4 || strncmp(form, "tree", len) != 0)) || strlen(form + len) > 1)
-		return error_set(err, EINVAL, "There is no form '%s': write folded or tree", form);
+		return error_set(err, EINVAL, "Unknown form '%s'; use folded or tree", form);
 	return 0;
 }
 

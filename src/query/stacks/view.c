@@ -22,7 +22,7 @@ static int number_calls(struct stack_view *v, struct query *q, struct stack_weig
 	for (size_t i = 0; r >= 0 && i < w->count; i++) {
 		id = w->rows[i].call;
 		if (id)
-			r = canon_id(q, &id);
+			r = first_text_id(q, &id);
 		w->rows[i].call = (uint32_t)id;
 		v->calls[v->call_count] = (uint32_t)id;
 		v->call_count += id != 0;
@@ -144,7 +144,7 @@ static int function_text(struct query *q, const struct stack_view *v, uint32_t l
 	size_t before = ret->len;
 	int r = code_function_text(q, &v->tree->functions[label], ret);
 
-	if (r >= 0 && v->by == STACK_ALIKE && v->tree->functions[label].name)
+	if (r >= 0 && v->by == STACK_SAME_NAME && v->tree->functions[label].name)
 		ret->len = before + fold_text(ret->data + before, ret->len - before, ret->data + before);
 	return r;
 }

@@ -29,9 +29,9 @@ struct collecting {
 	int value_column;
 	int value_required; /* rows without a value do not count */
 	int call_column;    /* -1: none */
-	uint32_t *owner_of_piece;
+	uint32_t *owner_of_group;
 	uint32_t stack_count;
-	uint64_t pieces;
+	uint64_t group_count;
 	_Atomic uint64_t next;
 	struct weight_table workers[PARALLEL_MAX];
 };
@@ -107,12 +107,12 @@ static int fold_rows(struct collecting *c, struct scan *s, struct weight_table *
 	return r;
 }
 
-static int collect_pieces(void *context, unsigned number)
+static int collect_groups(void *context, unsigned number)
 {
 	struct collecting *c = context;
 	struct weight_table *t = &c->workers[number];
 	struct scan s;
-	uint64_t piece;
+	uint64_t nth;
 	unsigned source;
 	size_t group;
 	int r = 0;
@@ -123,11 +123,11 @@ static int collect_pieces(void *context, unsigned number)
 	scan_init(&s, c->q, c->request.table);
 	memcpy(s.conditions, c->request.conditions, sizeof(s.conditions));
 	s.condition_count = c->request.condition_count;
-	while (r >= 0 && (piece = atomic_fetch_add(&c->next, 1)) < c->pieces) {
-		request_piece(&c->request, c->q, piece, &source, &group);
+	while (r >= 0 && (nth = atomic_fetch_add(&c->next, 1)) < c->group_count) {
+		request_group(&c->request, c->q, nth, &source, &group);
 		r = scan_enter(&s, source, group);
 		if (r > 0)
-			r = fold_rows(c, &s, t, c->owner_of_piece[piece]);
+			r = fold_rows(c, &s, t, c->owner_of_group[nth]);
 		if (r == -EBADMSG) {
 			atomic_fetch_add(&c->q->damaged, 1);
 			r = 0;
@@ -152,25 +152,25 @@ static int64_t owner_of_track(struct query *q, uint32_t track, enum stack_owner 
 static int number_owners(struct collecting *c, struct stack_weights *w, enum stack_owner owner)
 {
 	enum table_id table = c->request.table->sources[0].table;
-	int64_t *uids = calloc((size_t)c->pieces + 1, sizeof(*uids)), *found;
+	int64_t *uids = calloc((size_t)c->group_count + 1, sizeof(*uids)), *found;
 	uint32_t count = 0;
 
-	c->owner_of_piece = calloc((size_t)c->pieces + 1, sizeof(*c->owner_of_piece));
-	w->owners = calloc((size_t)c->pieces + 1, sizeof(*w->owners));
-	if (!uids || !c->owner_of_piece || !w->owners) {
+	c->owner_of_group = calloc((size_t)c->group_count + 1, sizeof(*c->owner_of_group));
+	w->owners = calloc((size_t)c->group_count + 1, sizeof(*w->owners));
+	if (!uids || !c->owner_of_group || !w->owners) {
 		free(uids);
 		return -ENOMEM;
 	}
-	for (uint64_t i = 0; i < c->pieces; i++)
+	for (uint64_t i = 0; i < c->group_count; i++)
 		uids[i] = w->owners[i] = owner_of_track(c->q, report_group(c->q->report, table, i)->track, owner);
-	sort_items(w->owners, (size_t)c->pieces, sizeof(*w->owners), compare_int64);
-	for (uint64_t i = 0; i < c->pieces; i++)
+	sort_items(w->owners, (size_t)c->group_count, sizeof(*w->owners), compare_int64);
+	for (uint64_t i = 0; i < c->group_count; i++)
 		if (i == 0 || w->owners[i] != w->owners[count - 1])
 			w->owners[count++] = w->owners[i];
 	w->owner_count = count;
-	for (uint64_t i = 0; i < c->pieces; i++) {
+	for (uint64_t i = 0; i < c->group_count; i++) {
 		found = find_item(&uids[i], w->owners, count, sizeof(*w->owners), compare_int64);
-		c->owner_of_piece[i] = (uint32_t)(found - w->owners);
+		c->owner_of_group[i] = (uint32_t)(found - w->owners);
 	}
 	free(uids);
 	return 0;
@@ -232,7 +232,7 @@ static int compare_groups(const void *a, const void *b, void *report)
  * may leave out rows but not groups. */
 static int collect_absences(struct collecting *c)
 {
-	size_t *order = calloc((size_t)c->pieces + 1, sizeof(*order));
+	size_t *order = calloc((size_t)c->group_count + 1, sizeof(*order));
 	struct absence a = { 0 };
 	uint32_t track = 0;
 	struct scan s;
@@ -240,11 +240,11 @@ static int collect_absences(struct collecting *c)
 
 	scan_init(&s, c->q, c->request.table);
 	memcpy(s.conditions, c->request.conditions, sizeof(s.conditions));
-	for (size_t i = 0; r >= 0 && i < c->pieces; i++)
+	for (size_t i = 0; r >= 0 && i < c->group_count; i++)
 		order[i] = i;
 	if (r >= 0)
-		sort_items_with(order, (size_t)c->pieces, sizeof(*order), compare_groups, c->q->report);
-	for (size_t i = 0; r >= 0 && i < c->pieces; i++) {
+		sort_items_with(order, (size_t)c->group_count, sizeof(*order), compare_groups, c->q->report);
+	for (size_t i = 0; r >= 0 && i < c->group_count; i++) {
 		if (i == 0 || report_group(c->q->report, TABLE_RUN, order[i])->track != track)
 			a.counts = 0;
 		track = report_group(c->q->report, TABLE_RUN, order[i])->track;
@@ -252,7 +252,7 @@ static int collect_absences(struct collecting *c)
 		r = scan_enter(&s, 0, order[i]);
 		s.condition_count = c->request.condition_count;
 		if (r > 0)
-			r = fold_absences(c, &s, &a, c->owner_of_piece[order[i]]);
+			r = fold_absences(c, &s, &a, c->owner_of_group[order[i]]);
 		if (r == -EBADMSG) {
 			atomic_fetch_add(&c->q->damaged, 1);
 			a.counts = 0;
@@ -310,13 +310,13 @@ static int prepare_weights(struct collecting *c, const char *source, const char 
 	while (i < COUNT_OF(sources) && strcmp(sources[i].name, source ? source : "") != 0)
 		i++;
 	if (i == COUNT_OF(sources))
-		return error_set(err, EINVAL, "There are no stacks of '%s': write samples, osrt or offcpu", source ? source : "");
+		return error_set(err, EINVAL, "Unknown stacks '%s'; use samples, osrt or offcpu", source ? source : "");
 	TRY(request_parse(&c->request, c->q, sources[i].table, "", filter, err));
 	c->stack_column = mapped_column_find(c->request.table, sources[i].stack);
 	c->value_column = mapped_column_find(c->request.table, sources[i].value);
 	c->call_column = sources[i].call ? mapped_column_find(c->request.table, sources[i].call) : -1;
 	c->value_required = sources[i].value_required;
-	c->pieces = request_piece_count(&c->request, c->q);
+	c->group_count = request_group_count(&c->request, c->q);
 	return 0;
 }
 
@@ -347,11 +347,11 @@ int stack_weights_collect(struct stack_weights *ret, struct query *q, const char
 	if (r >= 0) {
 		c.stack_count = tree->stack_count;
 		find_weight_unit(ret, q, source);
-		width = parallel_width(c.pieces);
+		width = parallel_width(c.group_count);
 		if (c.request.table->sources[0].table == TABLE_RUN)
 			r = collect_absences(&c);
 		else
-			r = parallel_run(collect_pieces, &c, width);
+			r = parallel_run(collect_groups, &c, width);
 	}
 	if (r >= 0)
 		r = merge_weights(&c, ret, width);
@@ -359,10 +359,10 @@ int stack_weights_collect(struct stack_weights *ret, struct query *q, const char
 		free(c.workers[i].rows);
 		hash_index_release(&c.workers[i].index);
 	}
-	free(c.owner_of_piece);
+	free(c.owner_of_group);
 	if (r < 0)
 		stack_weights_release(ret);
-	return r < 0 ? error_set(err, -r, "Not enough memory for the stacks of this recording") : 0;
+	return r < 0 ? error_set(err, -r, "Not enough memory for the stacks of this report") : 0;
 }
 
 void stack_weights_release(struct stack_weights *w)

@@ -18,7 +18,7 @@ enum name_class { NAME_PLAIN, NAME_HIDDEN, NAME_STEP, NAME_MEMORY, NAME_OUT_OF_M
 
 struct name {
 	int64_t id;
-	int32_t canon;
+	int32_t first_id;
 	uint8_t class;
 	uint8_t category; /* enum category, when it is a category */
 };
@@ -87,14 +87,14 @@ static enum category categorize(const char *text)
 static int number_name(struct reading *g, struct name *n, const char *text)
 {
 	int64_t id = n->id;
-	int r = canon_id(g->ops->q, &id);
+	int r = first_text_id(g->ops->q, &id);
 
-	n->canon = (int32_t)id;
+	n->first_id = (int32_t)id;
 	if (n->class == NAME_STEP)
-		n->canon = torch_made_text(&g->ops->texts, "ProfilerStep*");
+		n->first_id = torch_made_text(&g->ops->texts, "ProfilerStep*");
 	else if (id > INT32_MAX)
-		n->canon = torch_made_text(&g->ops->texts, text);
-	return r < 0 || (text && !n->canon) ? -ENOMEM : 0;
+		n->first_id = torch_made_text(&g->ops->texts, text);
+	return r < 0 || (text && !n->first_id) ? -ENOMEM : 0;
 }
 
 static int find_event_name(struct reading *g, int64_t id, const struct name **ret)
@@ -160,7 +160,7 @@ static int take_slice(struct reading *g, uint32_t row)
 	r = find_event_name(g, g->columns[2][row], &name);
 	if (r < 0 || name->class == NAME_HIDDEN || name->class == NAME_MEMORY || name->class == NAME_OUT_OF_MEMORY)
 		return r;
-	e = add_read_event(g, kinds[category], row, name->canon, g->columns[4][row]);
+	e = add_read_event(g, kinds[category], row, name->first_id, g->columns[4][row]);
 	if (!e)
 		return -ENOMEM;
 	g->loading->operator_count += category == CATEGORY_OPERATOR || category == CATEGORY_ANNOTATION;
@@ -181,7 +181,7 @@ static int take_call(struct reading *g, uint32_t row)
 	const struct name *name;
 
 	TRY(find_event_name(g, g->columns[2][row], &name));
-	return add_read_event(g, TORCH_CALL, row, name->canon, g->columns[3][row]) ? 0 : -ENOMEM;
+	return add_read_event(g, TORCH_CALL, row, name->first_id, g->columns[3][row]) ? 0 : -ENOMEM;
 }
 
 static int take_kernel(struct reading *g, uint32_t row)
@@ -190,7 +190,7 @@ static int take_kernel(struct reading *g, uint32_t row)
 	const struct name *name;
 
 	TRY(find_event_name(g, launch ? launch[LAUNCH_NAME] : 0, &name));
-	return add_read_event(g, TORCH_KERNEL, row, name->canon, g->columns[3][row]) ? 0 : -ENOMEM;
+	return add_read_event(g, TORCH_KERNEL, row, name->first_id, g->columns[3][row]) ? 0 : -ENOMEM;
 }
 
 static int add_made(struct reading *g, enum torch_kind kind, uint32_t row, const char *text, int64_t args)
@@ -245,7 +245,7 @@ static int take_instant(struct reading *g, uint32_t row)
 	if (name->class == NAME_MEMORY)
 		return add_allocation(g->loading, &a);
 	if (name->class == NAME_OUT_OF_MEMORY)
-		return add_read_event(g, TORCH_MEMORY, row, name->canon, 0) ? 0 : -ENOMEM;
+		return add_read_event(g, TORCH_MEMORY, row, name->first_id, 0) ? 0 : -ENOMEM;
 	return 0;
 }
 

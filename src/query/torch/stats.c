@@ -182,7 +182,7 @@ static int parse_torch_by(struct cursor *c, const char *by, struct error *err)
 			c->by = (enum by)i;
 			return 0;
 		}
-	return by ? error_set(err, EINVAL, "Operators are told apart by name, shapes or kernel, not by '%s'", by) : 0;
+	return by ? error_set(err, EINVAL, "Operators can be grouped by name, shapes or kernel, not by '%s'", by) : 0;
 }
 
 static int torch_stats_filter(sqlite3_vtab_cursor *base, int plan, const char *text, int argc, sqlite3_value **argv)

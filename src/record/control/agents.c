@@ -248,7 +248,7 @@ static const char *size_pool(const struct wire_request *request, struct ring_poo
 	return NULL;
 }
 
-static void tell_refusal(struct recorder *r, const struct process_info *info, const char *why)
+static void report_refusal(struct recorder *r, const struct process_info *info, const char *why)
 {
 	drain_diagnose(&r->drain, DIAGNOSTIC_ERROR, "Process %u (%s) is not recorded: %s.", info->pid, info->name, why);
 	if (info->pid == r->target_pid)
@@ -270,7 +270,7 @@ static void attach_agent(struct recorder *r, int fd, const struct wire_request *
 	describe_agent_process(request, pid, r->drain.session.store, &info);
 	if (why) {
 		refuse_agent(fd, ENOSPC);
-		tell_refusal(r, &info, why);
+		report_refusal(r, &info, why);
 		return;
 	}
 	uid = roster_attach(s, pid, info.attached_raw - s->time.start, info.origin, info.name);
@@ -280,7 +280,7 @@ static void attach_agent(struct recorder *r, int fd, const struct wire_request *
 			process_free(p);
 		roster_detach(s, uid);
 		refuse_agent(fd, ENOMEM);
-		tell_refusal(r, &info, p ? err.text : "no memory");
+		report_refusal(r, &info, p ? err.text : "no memory");
 		return;
 	}
 	p->reader.owner = p;
@@ -297,7 +297,7 @@ static void handle(struct recorder *r, int fd, const struct wire_request *reques
 	case WIRE_ATTACH:
 		if (request->abi != RING_ABI_VERSION) {
 			refuse_agent(fd, EPROTO);
-			drain_diagnose(&r->drain, DIAGNOSTIC_ERROR, "Process %u is not recorded: its agent is of another version.", pid);
+			drain_diagnose(&r->drain, DIAGNOSTIC_ERROR, "Process %u is not recorded: its agent has another version.", pid);
 			return;
 		}
 		attach_agent(r, fd, request, pid);

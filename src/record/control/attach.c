@@ -136,7 +136,7 @@ int attach_is_entering(const struct recorder *r)
 }
 
 /* All are visited: the time of --duration begins. */
-static void entered(struct recorder *r)
+static void note_agents_entered(struct recorder *r)
 {
 	r->attach->entering = 0;
 	window_start_duration(r);
@@ -162,7 +162,7 @@ void attach_begin(struct recorder *r)
 	r->attach->enter_by = monotonic_ns() + ENTER_NS;
 	visit(r, r->target_pid);
 	if (!r->attach->waiting)
-		entered(r);
+		note_agents_entered(r);
 }
 
 /* One whose agent came with a fork is there already. */
@@ -193,7 +193,7 @@ static int is_our_doing(const struct recorder *r, const struct attach_message *m
 
 static void died(struct recorder *r, const struct attach_message *m, const char *when)
 {
-	const char *how = m->result == -ENODATA ? "ended, how is not known," : "died";
+	const char *how = m->result == -ENODATA ? "ended for an unknown reason" : "died";
 
 	r->attach->died = 1;
 	recorder_note(r, "Process %u %s while the agents were %s. Please report this, with the last lines of 'dmesg'.", m->pid, how, when);
@@ -222,7 +222,7 @@ static void on_left(struct recorder *r, const struct attach_message *m)
 	}
 	if (m->result == 0 || m->result == -ENODATA)
 		return;
-	recorder_note(r, "The agents are still in process %u, where they do nothing any more: %s.", m->pid, m->text);
+	recorder_note(r, "The agents are still in process %u, but inactive: %s.", m->pid, m->text);
 	drain_diagnose(&r->drain, DIAGNOSTIC_WARNING, "The agents could not leave process %u: %s.", m->pid, m->text);
 }
 
@@ -260,16 +260,15 @@ void attach_readable(struct recorder *r)
 	struct attach *a = r->attach;
 
 	if (!take_message(r)) {
-		recorder_note(r,
-			      "The process that brings the agents in and out was ended; those that are in the program do nothing any more "
-			      "when the recording ends.");
+		recorder_note(r, "The process that loads and removes the agents was ended; agents in the program become inactive when "
+				 "the recording ends.");
 		drop_helper(r);
 		a->waiting = 0;
 	} else if (!a->waiting) {
 		visit_children(r);
 	}
 	if (a->entering && (!a->waiting || monotonic_ns() > a->enter_by))
-		entered(r);
+		note_agents_entered(r);
 }
 
 /* What agents have of the last moments is on its way. */

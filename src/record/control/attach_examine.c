@@ -99,7 +99,7 @@ int attach_lock(uint32_t pid, struct error *err)
 	if (fd >= 0)
 		return fd;
 	if (fd == -EADDRINUSE)
-		return error_set(err, EBUSY, "process %u is being recorded already, by process %u (sonde attach)", pid,
+		return error_set(err, EBUSY, "process %u is already being recorded by process %u (sonde attach)", pid,
 				 listener_of(name, strlen(name)));
 	return error_set_errno(err, -fd, "cannot make a socket");
 }
@@ -123,7 +123,7 @@ static int check_session(pid_t pid, struct error *err)
 	if (at && (size_t)(text + size - at) > sizeof(WIRE_ENV "=1:") - 1 + WIRE_NAME_HEX)
 		recorder = listener_of(at + sizeof(WIRE_ENV "=1:") - 1, WIRE_NAME_HEX);
 	free(text);
-	return recorder ? error_set(err, EBUSY, "process %d is being recorded already, by process %u (it was started with Sonde)", (int)pid,
+	return recorder ? error_set(err, EBUSY, "process %d is already being recorded by process %u (it was started with Sonde)", (int)pid,
 				    recorder) :
 			  0;
 }

@@ -54,7 +54,7 @@ static int call_target_function(const struct helper *h, uint32_t pid, const char
 	if (result < 0 || value == 0)
 		return result;
 	if (value == -EBUSY)
-		return error_set(err, EBUSY, "process %u is recorded already", pid);
+		return error_set(err, EBUSY, "process %u is already being recorded", pid);
 	if (value == -EPROTO)
 		return error_set(err, EPROTO, "process %u has agents of another version of Sonde in it", pid);
 	return error_set_errno(err, value < 0 && value > -4096 ? (int)-value : EIO, "the agents refuse to work in process %u", pid);

@@ -21,7 +21,7 @@ static void start_counting(struct recorder *r)
 	struct session *s = &r->drain.session;
 
 	s->events = s->dropped = s->gpu_lost = s->unwritten = 0;
-	memset(s->untold, 0, sizeof(s->untold));
+	memset(s->unreported, 0, sizeof(s->unreported));
 	s->full = 0;
 	r->drain.full = 0;
 	r->steering->windows_before = r->windows;
@@ -51,12 +51,12 @@ static void name_missing(struct recorder *r, const struct steer_request *request
 	const struct profile_options *o = r->options, *launched = r->steering->launched;
 
 	if (o->capture_range == CAPTURE_RANGE_CUDA_PROFILER && !(r->page->cuda_flags & RING_CUDA_PROFILER_API))
-		recorder_note(r, "The program's calls of cudaProfilerStart are not seen: it was launched without -t cuda.");
+		recorder_note(r, "The program's calls of cudaProfilerStart are not recorded: it was launched without -t cuda.");
 	if ((c->given & STEER_GIVEN(STEER_sample) && o->cpu.sample != SCOPE_NONE && o->cpu.sample != launched->cpu.sample) ||
 	    (c->given & STEER_GIVEN(STEER_switches) && o->cpu.switches != SCOPE_NONE && o->cpu.switches != launched->cpu.switches))
-		recorder_note(r, "CPU samples and switches are taken as 'launch' said, not as 'start' says.");
+		recorder_note(r, "The options of 'launch' for CPU samples and switches apply, not those of 'start'.");
 	else if (launched->cpu.sample != SCOPE_NONE && o->cpu.sample == SCOPE_NONE && o->cpu.switches != SCOPE_NONE)
-		recorder_note(r, "CPU samples are taken together with switches; --cpuctxsw=none leaves out both.");
+		recorder_note(r, "CPU samples are taken together with switches; --cpuctxsw=none turns both off.");
 }
 
 /* Agents look at what they wait for only while a window can open. */

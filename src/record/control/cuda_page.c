@@ -66,21 +66,17 @@ void cuda_fill_page(struct ring_session *page, const struct profile_options *o, 
 static const char *what_is_missing(const struct profile_options *o)
 {
 	if (!o->cuda.agent_path)
-		return "libsonde-cuda.so was not found beside sonde. Copy or install all files of "
-		       "a build together";
+		return "libsonde-cuda.so was not found beside sonde; copy or install all files of a build together";
 	if (o->inherit_environment && getenv("CUDA_INJECTION64_PATH"))
-		return "CUDA_INJECTION64_PATH was set already, for another tool. Unset it to "
-		       "record CUDA";
+		return "CUDA_INJECTION64_PATH was already set, for another tool. Unset it to record CUDA";
 	/* Windows lends its driver. */
 	if (access("/dev/dxg", F_OK) == 0)
 		return NULL;
 	if (access("/proc/driver/nvidia/version", F_OK) < 0 && access("/dev/nvidiactl", F_OK) < 0)
-		return "no NVIDIA driver is loaded on this machine. On a machine with a GPU, "
-		       "install the driver ('sonde doctor' "
-		       "looks again); in a container, hand the GPU in (docker run --gpus all)";
+		return "no NVIDIA driver is loaded on this machine. On a machine with a GPU, install the driver ('sonde doctor' "
+		       "checks it); in a container, pass the GPU (docker run --gpus all)";
 	if (access("/dev/nvidiactl", F_OK) < 0)
-		return "the GPUs of this machine are not to be seen here. Hand them into the "
-		       "container (docker run --gpus all)";
+		return "the GPUs of this machine are not visible. Pass them to the container (docker run --gpus all)";
 	return NULL;
 }
 

@@ -149,7 +149,7 @@ static void user_variable_diagnostics(struct recorder *r)
 
 	if (own && r->options->inherit_environment && !r->options->attach_pid)
 		session_diagnose(&r->drain.session, SOURCE_RECORDER, DIAGNOSTIC_WARNING, 0,
-				 "NVTX_INJECTION64_PATH was set already (%s) and is left as it is: NVTX ranges go there.", own);
+				 "NVTX_INJECTION64_PATH was already set (%s) and is not changed: NVTX ranges go there.", own);
 	for (size_t i = 0; i < r->options->note_count; i++)
 		session_diagnose(&r->drain.session, SOURCE_RECORDER, DIAGNOSTIC_INFO, 0, "%s", r->options->notes[i]);
 }
@@ -251,7 +251,7 @@ void meta_end(struct recorder *r)
 	if (r->steering)
 		write_fact(s, "output", r->path);
 	session_fact(s, "windows", windows_so_far(r));
-	window_tell_spans(r);
+	window_report_spans(r);
 	session_fact(s, "tsc_hz", tick_rate(s));
 	session_fact(s, "cost_pair_ps", s->cost_pair_ps);
 	session_fact(s, "cost_clock_ps", s->cost_clock_ps);

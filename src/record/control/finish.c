@@ -41,7 +41,7 @@ static void store_output(struct recorder *r, const char *name, int fd)
 }
 
 /* A row for a target that no agent describes, unless perf has seen it. */
-static void tell_exit(struct recorder *r, const char *program)
+static void report_exit(struct recorder *r, const char *program)
 {
 	struct session *s = &r->drain.session;
 	struct roster_life *life = roster_last(s, r->target_pid);
@@ -65,7 +65,7 @@ static void explain_silence(struct recorder *r)
 	if (r->target_attached || !r->started)
 		return;
 	if (r->options->attach_pid) {
-		tell_exit(r, program);
+		report_exit(r, program);
 		return;
 	}
 	if (r->target_kind != ELF_PEEK_OK)
@@ -79,7 +79,7 @@ static void explain_silence(struct recorder *r)
 	else
 		snprintf(why, sizeof(why), "it %s", it);
 	recorder_note(r, "%s was not traced: %s.", program, why);
-	tell_exit(r, program);
+	report_exit(r, program);
 	session_diagnose(&r->drain.session, SOURCE_RECORDER, DIAGNOSTIC_WARNING, 0, "%s was not traced: %s.", program, why);
 }
 
@@ -147,7 +147,7 @@ void recorder_write_report(struct recorder *r, struct control_message *ret)
 	gpus_finish(&r->drain.session);
 	perf_end(&r->drain.perf);
 	session_loss(&r->drain.session, r->target_uid, 0, LOSS_NOT_WRITTEN, r->drain.session.unwritten);
-	session_tell_untold(&r->drain.session, r->target_uid);
+	session_report_unreported(&r->drain.session, r->target_uid);
 	store_output(r, "stdout", r->captured.out);
 	store_output(r, "stderr", r->captured.err);
 	meta_end(r);

@@ -149,7 +149,8 @@ static void describe_flight_report(struct recorder *r, int64_t begins)
 	session_fact(s, "flight.begin_ns", begins);
 	if (report_writer_cannot_trim(s->writer))
 		session_diagnose(s, SOURCE_RECORDER, DIAGNOSTIC_WARNING, 0,
-				 "The disk cannot give back what the flight recorder dropped: its file was rewritten from time to time.");
+				 "The file system cannot free what the flight recorder dropped: its file was rewritten from time to "
+				 "time.");
 	session_diagnose(s, SOURCE_RECORDER, DIAGNOSTIC_INFO, 0, "The flight recorder wrote the last %.3f s: %s.",
 			 (double)(s->now - begins) / 1e9, r->flight->reason);
 }
@@ -239,11 +240,11 @@ static const char *why_not(const struct recorder *r, enum trigger_kind kind)
 	const struct flight *f = r->flight;
 
 	if (f->copy.fd >= 0 || f->due)
-		return "the report before was still being written";
+		return "the previous report was still being written";
 	if (f->written >= r->options->flight.trigger_max)
 		return "--trigger-max reports have been written";
 	if (kind == TRIGGER_SLOW && monotonic_ns() < f->quiet_until)
-		return "there was another not long before";
+		return "another trigger came shortly before";
 	return NULL;
 }
 
@@ -367,9 +368,9 @@ void flight_step(struct recorder *r, int64_t now)
 	if (f && f->due && now >= f->due)
 		write_flight_report(r);
 	/* Where others of its tree go on, the end of the recording may be far away. */
-	if (!f || f->crash_told || !has_crashed(r) || !r->target_gone || watch_find(r, r->target_pid) || !r->watches)
+	if (!f || f->crash_reported || !has_crashed(r) || !r->target_gone || watch_find(r, r->target_pid) || !r->watches)
 		return;
-	f->crash_told = 1;
+	f->crash_reported = 1;
 	say_crash(r, reason, sizeof(reason));
 	flight_trigger(r, TRIGGER_CRASH, reason, NULL);
 }
@@ -391,7 +392,7 @@ int flight_finish(struct recorder *r, struct control_message *ret)
 {
 	struct flight *f = r->flight;
 	struct session *s = &r->drain.session;
-	int crashed = has_crashed(r) && !f->crash_told, result;
+	int crashed = has_crashed(r) && !f->crash_reported, result;
 	int64_t begins = 0;
 
 	/* What the last round saw. */
@@ -408,7 +409,7 @@ int flight_finish(struct recorder *r, struct control_message *ret)
 			      "after one, or after --trigger-max.",
 			      (long long)f->ignored);
 	if (report_writer_cannot_trim(s->writer))
-		recorder_note(r, "The disk of %s cannot give back what was dropped: the file was rewritten from time to time.", r->path);
+		recorder_note(r, "The file system of %s cannot free what was dropped: the file was rewritten from time to time.", r->path);
 	if (f->complete && !crashed) {
 		leave_nothing(r, ret);
 		return 0;

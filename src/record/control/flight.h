@@ -21,7 +21,7 @@ struct flight {
 	int64_t moment;      /* of its trigger, ns since the session began */
 	int64_t asked_ns;    /* a report is to have less than is kept: stop --keep */
 	int64_t quiet_until; /* a series of slow ranges is one trigger */
-	int crash_told;
+	int crash_reported;
 	int over;         /* the drain thread has read everything and ended */
 	char reason[256]; /* of the report being written */
 	char path[RECORD_PATH_SIZE];

@@ -261,7 +261,7 @@ int launch_go(struct launch *l, const struct profile_options *options, struct er
 	reap(l->pid);
 	/* The program itself was found before. */
 	if (code == ENOENT)
-		return error_set(err, code, "cannot run %s: the interpreter that it names is not there", options->program);
+		return error_set(err, code, "cannot run %s: its interpreter does not exist", options->program);
 	return error_set_errno(err, code ? code : EIO, "cannot run %s", options->program);
 }
 

@@ -30,7 +30,7 @@ enum control_kind {
 struct control_message {
 	uint32_t kind;
 	int32_t value;
-	uint32_t told; /* CONTROL_REPORT: another command tells of it */
+	uint32_t reported; /* CONTROL_REPORT: another command tells of it */
 	struct error error;
 	struct record_result result;
 };

@@ -53,13 +53,13 @@ void notices_attached(struct recorder *r, uint32_t pid)
 }
 
 /* Each program once: a loop that runs a static tool ten thousand times is one fact. */
-static int already_told(struct recorder *r, const char *path, const char *reason)
+static int already_reported(struct recorder *r, const char *path, const char *reason)
 {
 	uint64_t hash = hash_text(hash_text(HASH_START, path), reason);
 
-	if (r->told.count >= MAX_TOLD || idmap_get(&r->told, hash) != IDMAP_NONE)
+	if (r->reported.count >= MAX_TOLD || idmap_get(&r->reported, hash) != IDMAP_NONE)
 		return 1;
-	idmap_put(&r->told, hash, 1);
+	idmap_put(&r->reported, hash, 1);
 	return 0;
 }
 
@@ -67,7 +67,7 @@ static void diagnose_untraced(struct recorder *r, const struct notice *n, const 
 {
 	struct mail *mail;
 
-	if (already_told(r, path, reason))
+	if (already_reported(r, path, reason))
 		return;
 	mail = drain_mail(MAIL_UNTRACED);
 	if (!mail)
@@ -100,7 +100,7 @@ static void judge(struct recorder *r, const struct notice *n)
 	else if (n->injected == WIRE_INJECTED_NO_ROOM)
 		diagnose_untraced(r, n, path, "has limits (stack, descriptors) that leave the loader no room for the agent");
 	else if (n->injected == WIRE_INJECTED_OUT_OF_REACH)
-		diagnose_untraced(r, n, path, "runs where the agent's library is not to be found (chroot, other mounts)");
+		diagnose_untraced(r, n, path, "runs where the agent's library cannot be found (chroot, other mounts)");
 }
 
 static void check_due_notices(struct recorder *r, uint32_t pid, int64_t now)
@@ -132,5 +132,5 @@ void notices_release(struct recorder *r)
 {
 	while (r->notices)
 		remove_at(r, &r->notices);
-	idmap_release(&r->told);
+	idmap_release(&r->reported);
 }

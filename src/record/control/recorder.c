@@ -202,8 +202,8 @@ static int open_perf(struct recorder *r, struct error *err)
 		return 0;
 	if (r->options->attach_pid && !attach_wants_agents(r->options))
 		return error_set(err, EPERM,
-				 "nothing can be recorded of process %u: perf events are refused (%s), and agents are not "
-				 "wanted or cannot be loaded; 'sonde doctor' says what would allow perf events",
+				 "process %u cannot be recorded: perf events are refused (%s), and agents are turned off or cannot be "
+				 "loaded; 'sonde doctor' prints how to allow perf events",
 				 r->target_pid, why.text);
 	r->page->modules |= RING_GATE_SAMPLE;
 	r->page->sample_hz = (uint32_t)cpu->frequency;
@@ -212,8 +212,8 @@ static int open_perf(struct recorder *r, struct error *err)
 									TIMER_STACK;
 	recorder_note(r, "Samples are taken by timers in the program: perf events are refused (%s).", why.text);
 	session_diagnose(s, SOURCE_RECORDER, DIAGNOSTIC_WARNING, 0,
-			 "Samples are taken by timers in the program, without the kernel's part and without switches: perf "
-			 "events are refused (%s). 'sonde doctor' says what would allow them.",
+			 "Samples are taken by timers in the program, without the kernel's part and without switches: perf events are "
+			 "refused (%s). 'sonde doctor' prints how to allow them.",
 			 why.text);
 	return 0;
 }
@@ -472,7 +472,7 @@ void recorder_shut_down(struct recorder *r, int signal)
 		r->finish = 1;
 }
 
-static void decide(struct recorder *r)
+static void decide_sampling(struct recorder *r)
 {
 	int64_t now = monotonic_ns();
 	int target_ended = r->target_gone && !watch_find(r, r->target_pid);
@@ -512,7 +512,7 @@ static int timeout_ms(const struct recorder *r)
 }
 
 /* Not waited for: a command line that is stopped must not stop the recording. */
-static void tell_of_window(struct recorder *r, uint32_t number)
+static void report_window(struct recorder *r, uint32_t number)
 {
 	struct control_message *message = calloc(1, sizeof(*message));
 
@@ -526,12 +526,12 @@ static void tell_of_window(struct recorder *r, uint32_t number)
 }
 
 /* Several may have opened since, or before it was known that the program runs. */
-static void tell_of_windows(struct recorder *r)
+static void report_windows(struct recorder *r)
 {
 	if (!r->options->window_opened || !r->started || r->command_line_gone)
 		return;
-	while (r->windows_told != r->windows)
-		tell_of_window(r, ++r->windows_told);
+	while (r->windows_reported != r->windows)
+		report_window(r, ++r->windows_reported);
 }
 
 static void serve_recorder_events(struct recorder *r)
@@ -545,8 +545,8 @@ static void serve_recorder_events(struct recorder *r)
 		notices_check(r, 0);
 		agents_timeout(r);
 		look_at_unwatched(r);
-		decide(r);
-		tell_of_windows(r);
+		decide_sampling(r);
+		report_windows(r);
 	}
 }
 

@@ -81,7 +81,7 @@ struct recorder {
 	uint32_t windows;          /* opened so far */
 	struct window_span *spans; /* WINDOW_SPANS of them */
 	uint32_t span_count;
-	uint32_t windows_told;     /* to the command line's process */
+	uint32_t windows_reported; /* to the command line's process */
 	uint64_t closed_ticks;     /* the end of the last one */
 	int hotkey_armed;          /* -c hotkey: the key has a meaning now */
 	uint64_t steps;            /* --schedule: one above the last that was asked about */
@@ -101,7 +101,7 @@ struct recorder {
 	struct idmap by_pid;      /* pid -> struct watch */
 	struct notice *notices;
 	unsigned notice_count;
-	struct idmap told; /* hashes of programs already named as not traceable */
+	struct idmap reported; /* hashes of programs already named as not traceable */
 	uint32_t target_pid;
 	uint64_t target_uid;      /* process uid of its last life */
 	char target_refused[256]; /* why its agent got no pool */

@@ -57,7 +57,7 @@ static int make_secret(struct secret *secret, struct error *err)
 
 	if (getrandom(bytes, sizeof(bytes), 0) != (ssize_t)sizeof(bytes) ||
 	    getrandom(secret->token, sizeof(secret->token), 0) != (ssize_t)sizeof(secret->token))
-		return error_set_errno(err, EIO, "no random numbers to be had");
+		return error_set_errno(err, EIO, "no random numbers are available");
 	for (size_t i = 0; i < sizeof(bytes); i++)
 		snprintf(secret->name + 2 * i, 3, "%02x", bytes[i]);
 	return 0;
@@ -306,7 +306,7 @@ static void on_control(struct run *run, struct error *err)
 	}
 	if (came && run->message.kind == CONTROL_REPORT) {
 		if (run->options->report_ready)
-			run->options->report_ready(run->options->report_listener, &run->message.result, run->message.told != 0,
+			run->options->report_ready(run->options->report_listener, &run->message.result, run->message.reported != 0,
 						   &run->message.error);
 		return;
 	}
@@ -376,7 +376,7 @@ static void wait_for_both(struct run *run, struct error *err)
 		run->result->exit_status = 128 + run->last_signal;
 }
 
-static int outcome(struct run *run, struct error *err)
+static int get_run_outcome(struct run *run, struct error *err)
 {
 	char path[RECORD_PATH_SIZE];
 
@@ -426,7 +426,7 @@ static int record_target(const struct profile_options *options, enum elf_peek_ki
 			r = options->attach_pid ? start_attached(run, err) : start_target(run, kind, err);
 		if (r == 0) {
 			wait_for_both(run, err);
-			r = outcome(run, err);
+			r = get_run_outcome(run, err);
 		}
 		close_all(run);
 		give_signals_back(run);

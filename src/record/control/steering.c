@@ -81,7 +81,7 @@ void steering_accept(struct recorder *r)
 }
 
 /* As others see it: a capture may wait for its time, or for the program. */
-static enum steer_state told_state(const struct recorder *r)
+static enum steer_state reported_state(const struct recorder *r)
 {
 	if (r->steering->state != STEER_CAPTURING || atomic_load(&r->page->gate))
 		return r->steering->state;
@@ -95,7 +95,7 @@ static struct steer_reply *new_reply(struct recorder *r)
 
 	memset(reply, 0, sizeof(*reply));
 	reply->magic = STEER_MAGIC;
-	reply->state = told_state(r);
+	reply->state = reported_state(r);
 	reply->id = st->id;
 	reply->target = r->target_pid;
 	reply->captures = st->captures;
@@ -132,7 +132,7 @@ static const char *why_not_now(const struct steering *st, enum steer_state wante
 		return NULL;
 	if (st->state == STEER_SETTLING || st->state == STEER_WRITING)
 		return "the report of the last capture is still being written";
-	return wanted == STEER_IDLE ? "it is being recorded already; 'stop' ends that" : "it is not being recorded; 'start' begins";
+	return wanted == STEER_IDLE ? "it is already being recorded; 'stop' ends that" : "it is not being recorded; 'start' begins";
 }
 
 static int begin_capture(struct recorder *r, const struct steer_request *request, struct error *err)
@@ -213,7 +213,7 @@ static const char *why_not_attached(const struct recorder *r, const struct steer
 		       NULL;
 }
 
-static void obey(struct recorder *r, struct steer_client *client, const struct steer_request *request)
+static void obey_request(struct recorder *r, struct steer_client *client, const struct steer_request *request)
 {
 	struct steering *st = r->steering;
 	const char *why = NULL;
@@ -259,7 +259,7 @@ void steering_readable(struct recorder *r, struct steer_client *client)
 	if (client == r->steering->waiting || n < 0 || !steer_request_check(&request, (size_t)n))
 		drop_client(r, client);
 	else
-		obey(r, client, &request);
+		obey_request(r, client, &request);
 }
 
 void steering_give_result(struct recorder *r, const struct control_message *message)
@@ -272,12 +272,12 @@ void steering_give_result(struct recorder *r, const struct control_message *mess
 }
 
 /* Not waited for: a command line that is stopped must not stop the session. */
-static void tell_command_line(struct recorder *r, struct control_message *message, int told)
+static void report_command_line(struct recorder *r, struct control_message *message, int reported)
 {
 	if (r->command_line_gone)
 		return;
 	message->kind = CONTROL_REPORT;
-	message->told = (uint32_t)told;
+	message->reported = (uint32_t)reported;
 	send(r->control.fd, message, sizeof(*message), MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
@@ -285,9 +285,9 @@ void steering_stay(struct recorder *r)
 {
 	struct control_message message = { .kind = CONTROL_STAYS };
 
-	if (!r->steering || r->steering->stay_told || r->command_line_gone)
+	if (!r->steering || r->steering->stay_reported || r->command_line_gone)
 		return;
-	r->steering->stay_told = 1;
+	r->steering->stay_reported = 1;
 	send(r->control.fd, &message, sizeof(message), MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
@@ -307,11 +307,11 @@ void steering_copy_done(struct recorder *r)
 		;
 	st->state = STEER_IDLE;
 	if (message) {
-		int told = st->waiting != NULL;
+		int reported = st->waiting != NULL;
 
-		if (told)
+		if (reported)
 			steering_give_result(r, message);
-		tell_command_line(r, message, told);
+		report_command_line(r, message, reported);
 	}
 	free(message);
 	if (st->shut_down)

@@ -25,7 +25,7 @@ struct steering {
 	const struct profile_options *launched;
 	struct profile_options options; /* the same, with what this capture says differently */
 	struct record_after after;
-	int stay_told;
+	int stay_reported;
 	int shut_down; /* when the report is complete */
 	char output[RECORD_PATH_SIZE];
 	char name[STEER_NAME_SIZE];

@@ -266,7 +266,7 @@ void window_saw(struct window_seen *seen, const char *name, size_t size)
 		seen->more = 1;
 }
 
-static void tell_span(struct recorder *r, uint32_t number, const char *what, uint64_t value)
+static void report_span(struct recorder *r, uint32_t number, const char *what, uint64_t value)
 {
 	char key[64];
 
@@ -274,16 +274,16 @@ static void tell_span(struct recorder *r, uint32_t number, const char *what, uin
 	session_fact(&r->drain.session, key, (int64_t)value);
 }
 
-void window_tell_spans(struct recorder *r)
+void window_report_spans(struct recorder *r)
 {
 	for (uint32_t i = 0; i < r->span_count && windows_so_far(r); i++) {
 		const struct window_span *span = &r->spans[i];
 
-		tell_span(r, i + 1, "start", (uint64_t)span->start);
-		tell_span(r, i + 1, "end", (uint64_t)(span->end ? span->end : r->drain.session.now));
+		report_span(r, i + 1, "start", (uint64_t)span->start);
+		report_span(r, i + 1, "end", (uint64_t)(span->end ? span->end : r->drain.session.now));
 		if (r->options->capture_range != CAPTURE_RANGE_SCHEDULE)
 			continue;
-		tell_span(r, i + 1, "cycle", span->cycle);
-		tell_span(r, i + 1, "first_step", span->step);
+		report_span(r, i + 1, "cycle", span->cycle);
+		report_span(r, i + 1, "first_step", span->step);
 	}
 }

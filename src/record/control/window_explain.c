@@ -50,7 +50,7 @@ void window_explain(struct recorder *r)
 	case CAPTURE_RANGE_NONE:
 		if (!r->options->delay_ns)
 			return;
-		buf_printf(&why, "Nothing was recorded: it was over before the %g s of --delay were.", (double)r->options->delay_ns / 1e9);
+		buf_printf(&why, "Nothing was recorded: the program ended before the %g s of --delay.", (double)r->options->delay_ns / 1e9);
 		break;
 	case CAPTURE_RANGE_NVTX: explain_range(r, "--capture-range=nvtx", &why); break;
 	case CAPTURE_RANGE_SCHEDULE: explain_schedule(r, &why); break;

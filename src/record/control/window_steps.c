@@ -58,9 +58,9 @@ static void follow_schedule(struct recorder *r, uint64_t step)
 
 uint64_t window_steps_seen(const struct recorder *r)
 {
-	uint64_t told = atomic_load(&r->drain.session.steps_seen);
+	uint64_t reported = atomic_load(&r->drain.session.steps_seen);
 
-	return told > r->steps ? told : r->steps;
+	return reported > r->steps ? reported : r->steps;
 }
 
 /* Who comes first is the one whose steps count. */

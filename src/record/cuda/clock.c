@@ -170,7 +170,7 @@ int cuda_define_clock(struct cuda_decoder *d, uint64_t id, const uint8_t *body, 
 		return -EBADMSG;
 	memcpy(&clock->wire, body, sizeof(clock->wire));
 	clock->method = (uint32_t)id;
-	clock->told = 1;
+	clock->reported = 1;
 	if (size > sizeof(clock->wire))
 		clock->path = report_string(d->s->writer, (const char *)body + sizeof(clock->wire), size - sizeof(clock->wire));
 	return 0;
@@ -191,9 +191,9 @@ static uint32_t clock_values(const struct cuda_decoder *d, int64_t *v)
 	v[COLUMN_CUDA_CLOCK_CUPTI] = clock->wire.cupti;
 	v[COLUMN_CUDA_CLOCK_DRIVER] = clock->wire.driver;
 	v[COLUMN_CUDA_CLOCK_PATH] = (int64_t)clock->path;
-	if (clock->told)
+	if (clock->reported)
 		present |= BIT(COLUMN_CUDA_CLOCK_METHOD) | BIT(COLUMN_CUDA_CLOCK_CUPTI) | BIT(COLUMN_CUDA_CLOCK_DRIVER);
-	present |= clock->told && clock->method == CUDA_CLOCK_FITTED ? BIT(COLUMN_CUDA_CLOCK_ERROR) : 0;
+	present |= clock->reported && clock->method == CUDA_CLOCK_FITTED ? BIT(COLUMN_CUDA_CLOCK_ERROR) : 0;
 	present |= clock->early_count ? BIT(COLUMN_CUDA_CLOCK_EARLY) : 0;
 	present |= clock->late_count ? BIT(COLUMN_CUDA_CLOCK_LATE) : 0;
 	present |= clock->path ? BIT(COLUMN_CUDA_CLOCK_PATH) : 0;
@@ -202,7 +202,7 @@ static uint32_t clock_values(const struct cuda_decoder *d, int64_t *v)
 
 static int has_row(const struct cuda_clock *clock)
 {
-	return clock->told || clock->early_count || clock->late_count;
+	return clock->reported || clock->early_count || clock->late_count;
 }
 
 void cuda_clock_provisional(struct cuda_decoder *d)
@@ -224,14 +224,14 @@ void cuda_clock_end(struct cuda_decoder *d)
 	session_row(d->s, TABLE_CUDA_CLOCK, v, clock_values(d, v));
 	if (clock->before)
 		session_diagnose(d->s, SOURCE_RECORDER, DIAGNOSTIC_WARNING, d->p->uid,
-				 "%llu of %llu kernels of process %u seem to begin before the call that launched them, by up to "
-				 "%lld ns: GPU times are that much too early.",
+				 "%llu of %llu kernels of process %u seem to begin before the call that launched them, by up to %lld "
+				 "ns: GPU times are too early by that much.",
 				 (unsigned long long)clock->before, (unsigned long long)clock->early_count, d->p->info.pid,
 				 (long long)-clock->early);
 	if (clock->late_count && clock->late < 0)
 		session_diagnose(d->s, SOURCE_RECORDER, DIAGNOSTIC_WARNING, d->p->uid,
 				 "GPU work of process %u seems to end up to %lld ns after the call that waited for it: GPU times are "
-				 "that much too late.",
+				 "too late by that much.",
 				 d->p->info.pid, (long long)-clock->late);
 }
 

@@ -130,7 +130,7 @@ void cuda_process_end(struct session *s, struct traced_process *p, int64_t end)
 	session_loss(s, p->uid, 0, LOSS_DAMAGED, p->cuda->unplaced);
 	if (p->cuda->unplaced)
 		session_diagnose(s, SOURCE_RECORDER, DIAGNOSTIC_WARNING, p->uid,
-				 "%llu CUDA records of process %u could not be shown: they have no times, or too many overlap.",
+				 "%llu CUDA records of process %u are not in the report: they have no times, or too many overlap.",
 				 (unsigned long long)p->cuda->unplaced, p->info.pid);
 }
 

@@ -7,7 +7,7 @@
 /* RECORD_CUDA_*; `size` is the record's, checked against the block. -EBADMSG when it makes no sense. */
 int cuda_record(struct session *s, struct traced_process *p, const uint8_t *bytes, uint32_t size);
 /* RECORD_KERNEL and RECORD_KERNEL_VALUES, as above. */
-int cuda_kernel(struct session *s, struct traced_process *p, const uint8_t *bytes, uint32_t size);
+int cuda_kernel_counters(struct session *s, struct traced_process *p, const uint8_t *bytes, uint32_t size);
 int cuda_kernel_values(struct session *s, struct traced_process *p, const uint8_t *bytes, uint32_t size);
 int cuda_kernel_source(struct session *s, struct traced_process *p, const uint8_t *bytes, uint32_t size);
 int cuda_kernel_place(struct session *s, struct traced_process *p, struct traced_thread *t, const uint8_t *bytes, uint32_t size);

@@ -11,7 +11,7 @@
 #define CONTEXT_WIDE(context) (UINT64_C(1) << 32 | (context))
 #define UNIFIED_MEMORY(device) (UINT64_C(2) << 32 | (device))
 
-static int64_t known(uint64_t value)
+static int64_t known_or_null(uint64_t value)
 {
 	return value && value != UINT64_MAX ? (int64_t)value : GPU_NOT_KNOWN;
 }
@@ -29,11 +29,11 @@ static uint64_t gpu_of(struct session *s, const struct cuda_wire_device *w, cons
 	/* A part of a GPU says nothing about the whole. */
 	if (!w->mig) {
 		facts.name = name;
-		facts.memory = known(w->memory);
-		facts.bandwidth = known(w->bandwidth);
-		facts.clock = known(w->clock);
-		facts.sm_count = known(w->sm_count);
-		facts.l2 = known(w->l2);
+		facts.memory = known_or_null(w->memory);
+		facts.bandwidth = known_or_null(w->bandwidth);
+		facts.clock = known_or_null(w->clock);
+		facts.sm_count = known_or_null(w->sm_count);
+		facts.l2 = known_or_null(w->l2);
 		facts.attributes = w->attributes;
 	}
 	facts.major = w->major;
@@ -95,7 +95,7 @@ struct cuda_context *cuda_context_at(struct cuda_decoder *d, uint32_t id, uint32
 
 static uint32_t context_values(const struct cuda_decoder *d, const struct cuda_context *context, int64_t *v)
 {
-	const struct cuda_wire_context *w = &context->told;
+	const struct cuda_wire_context *w = &context->reported;
 	uint32_t present = BIT(COLUMN_CUDA_CONTEXT_UID) | BIT(COLUMN_CUDA_CONTEXT_PROCESS) | BIT(COLUMN_CUDA_CONTEXT_ID);
 
 	v[COLUMN_CUDA_CONTEXT_UID] = (int64_t)context->uid;
@@ -123,18 +123,18 @@ static uint32_t context_values(const struct cuda_decoder *d, const struct cuda_c
 }
 
 /* A callback knows the time, CUPTI's record (its time is 0) the rest. */
-static void context_told(struct cuda_context *context, const struct cuda_wire_context *w, const int64_t *time)
+static void context_reported(struct cuda_context *context, const struct cuda_wire_context *w, const int64_t *time)
 {
-	struct cuda_wire_context *told = &context->told;
+	struct cuda_wire_context *reported = &context->reported;
 
 	if (!context->defined)
-		told->null_stream = CUDA_NO_ID;
+		reported->null_stream = CUDA_NO_ID;
 	context->defined = 1;
-	told->null_stream = w->null_stream != CUDA_NO_ID ? w->null_stream : told->null_stream;
-	told->parent = w->parent ? w->parent : told->parent;
-	told->green |= w->green;
-	told->sm_count = w->sm_count ? w->sm_count : told->sm_count;
-	told->handle = w->handle ? w->handle : told->handle;
+	reported->null_stream = w->null_stream != CUDA_NO_ID ? w->null_stream : reported->null_stream;
+	reported->parent = w->parent ? w->parent : reported->parent;
+	reported->green |= w->green;
+	reported->sm_count = w->sm_count ? w->sm_count : reported->sm_count;
+	reported->handle = w->handle ? w->handle : reported->handle;
 	if (time && !context->has_time) {
 		context->time = *time;
 		context->has_time = 1;
@@ -153,7 +153,7 @@ int cuda_define_context(struct cuda_decoder *d, uint64_t id, const uint8_t *body
 	if (!context)
 		return -ENOMEM;
 	if (!w.ended)
-		context_told(context, &w, time);
+		context_reported(context, &w, time);
 	if (w.ended && time && !context->ended) {
 		context->ended = 1;
 		context->end = *time;

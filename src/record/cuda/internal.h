@@ -11,11 +11,11 @@
 #define CUDA_MAX_IDS (1u << 20)
 #define CUDA_MAX_PLACES (1u << 16)
 #define CUDA_MAX_CALLS 4096u
-#define CUDA_MAX_LANES 256u
+#define CUDA_MAX_TRACKS 256u
 #define CUDA_WAITING_ROWS (1u << 16)
 
 /* Rows of one table and of one thread, stream or context: gathered until the end of a buffer, then sorted and placed on
- * the first track (lane) that is free since their start. For calls this is their nesting. */
+ * the first track (track) that is free since their start. For calls this is their nesting. */
 struct cuda_rows {
 	struct cuda_rows *next_waiting;
 	struct cuda_stream *stream; /* of GPU work; NULL otherwise */
@@ -32,8 +32,8 @@ struct cuda_rows {
 	int64_t *values;
 	uint32_t count;
 	uint32_t cap;
-	struct lane *lanes;
-	uint32_t lane_count;
+	struct placed_track *tracks;
+	uint32_t track_count;
 };
 
 /* The work that ended last, for what waits for it. */
@@ -47,7 +47,7 @@ struct cuda_context {
 	uint32_t id;
 	uint32_t device;
 	uint64_t uid;
-	struct cuda_wire_context told;
+	struct cuda_wire_context reported;
 	int64_t time;
 	int64_t end;
 	uint8_t defined;
@@ -103,7 +103,7 @@ struct cuda_list {
 
 /* What is known about the GPU's clock: the least distances seen. */
 struct cuda_clock {
-	uint8_t told; /* DEFINE_CUDA_CLOCK came */
+	uint8_t reported; /* DEFINE_CUDA_CLOCK came */
 	uint32_t method;
 	struct cuda_wire_clock wire;
 	uint64_t path;
@@ -127,9 +127,9 @@ struct cuda_busy {
 	int copies;    /* memory, as much as */
 	char next[60]; /* this says */
 	uint32_t passes;
-	uint32_t pass; /* how many have begun */
-	int64_t since; /* ns: the pass began */
-	uint32_t told; /* seconds at which it was told of; 0: not yet */
+	uint32_t pass;     /* how many have begun */
+	int64_t since;     /* ns: the pass began */
+	uint32_t reported; /* seconds at which it was told of; 0: not yet */
 };
 
 /* Graphs whose kernels are not read, by the reason. */

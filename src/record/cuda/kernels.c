@@ -191,18 +191,18 @@ static void result_row(struct cuda_decoder *d, uint64_t result, const struct rec
 }
 
 /* Nobody may read any more: no reason to stop. */
-static void tell_progress(const struct session *s, const struct kernel_progress *p)
+static void report_progress(const struct session *s, const struct kernel_progress *p)
 {
 	if (s->kernels && s->kernels->progress >= 0 && write(s->kernels->progress, p, sizeof(*p)) < 0)
 		return;
 }
 
-static void tell_step(const struct session *s, const struct traced_process *p, enum kernel_step step)
+static void report_step(const struct session *s, const struct traced_process *p, enum kernel_step step)
 {
 	struct kernel_progress progress = { .state = step, .number = p->info.pid ? p->info.pid : p->info.inner_pid };
 
 	snprintf(progress.text, sizeof(progress.text), "%.*s", KERNEL_PROGRESS_NAME - 1, p->info.exe[0] ? p->info.exe : p->info.name);
-	tell_progress(s, &progress);
+	report_progress(s, &progress);
 }
 
 void cuda_kernel_connect(struct session *s, struct traced_process *p)
@@ -212,17 +212,17 @@ void cuda_kernel_connect(struct session *s, struct traced_process *p)
 	if (!c || c->connected)
 		return;
 	c->connected = 1;
-	tell_step(s, p, KERNEL_CONNECTED);
+	report_step(s, p, KERNEL_CONNECTED);
 }
 
 /* Each reason once. */
-static void tell_left_alone(struct session *s, const struct traced_process *p)
+static void report_left_alone(struct session *s, const struct traced_process *p)
 {
 	for (const struct cuda_left_alone *one = p->cuda->left_alone; one < p->cuda->left_alone + CUDA_MOST_REASONS && one->why[0]; one++) {
 		struct kernel_progress progress = { .state = KERNEL_LEFT_ALONE, .number = one->launches, .pid = p->info.pid };
 
 		snprintf(progress.text, sizeof(progress.text), "%.*s", (int)sizeof(one->why) - 1, one->why);
-		tell_progress(s, &progress);
+		report_progress(s, &progress);
 		session_diagnose(s, SOURCE_AGENT, DIAGNOSTIC_WARNING, p->uid, "CUDA graphs were left alone (%u launches): %s",
 				 one->launches, one->why);
 	}
@@ -231,16 +231,16 @@ static void tell_left_alone(struct session *s, const struct traced_process *p)
 void cuda_kernel_disconnect(struct session *s, struct traced_process *p)
 {
 	if (s->kernels && p->cuda)
-		tell_left_alone(s, p);
+		report_left_alone(s, p);
 	if (s->kernels && p->cuda && p->cuda->connected)
-		tell_step(s, p, KERNEL_DISCONNECTED);
+		report_step(s, p, KERNEL_DISCONNECTED);
 }
 
 static void send(struct cuda_decoder *d, struct kernel_progress *p, const char *text, size_t size)
 {
 	p->pid = d->p->info.pid;
 	snprintf(p->text, sizeof(p->text), "%.*s", (int)(size < sizeof(p->text) ? size : sizeof(p->text) - 1), text ? text : "");
-	tell_progress(d->s, p);
+	report_progress(d->s, p);
 }
 
 static void send_kernel_progress(struct cuda_decoder *d, const struct record_kernel *k, uint64_t result, const char *text, size_t size)
@@ -273,7 +273,7 @@ static void note_state(struct cuda_decoder *d, const struct record_kernel *k, ui
 	unsigned state = record_flags(k->head);
 
 	b->since = monotonic_ns();
-	b->told = 0;
+	b->reported = 0;
 	b->waits = state == KERNEL_WAITS;
 	b->copies = state == KERNEL_COPIES;
 	if (b->waits || b->copies)
@@ -316,9 +316,9 @@ void cuda_kernel_watch(struct cuda_decoder *d)
 	if ((!b->count && !b->waits && !b->copies) || !patience || d->p->dead)
 		return;
 	p.seconds = (uint32_t)((monotonic_ns() - b->since) / 1000000000);
-	if (p.seconds < (b->copies ? COPIES_SLOWLY : patience) || (b->told && p.seconds < b->told + STUCK_AGAIN))
+	if (p.seconds < (b->copies ? COPIES_SLOWLY : patience) || (b->reported && p.seconds < b->reported + STUCK_AGAIN))
 		return;
-	b->told = p.seconds;
+	b->reported = p.seconds;
 	if (b->copies) {
 		send(d, &p, b->next, strlen(b->next));
 		return;
@@ -332,7 +332,7 @@ void cuda_kernel_watch(struct cuda_decoder *d)
 }
 
 /* The state of a kernel that is told by its name. */
-static void tell_name(struct cuda_decoder *d, const struct record_kernel *k, uint64_t result, const char *text, size_t size)
+static void note_name(struct cuda_decoder *d, const struct record_kernel *k, uint64_t result, const char *text, size_t size)
 {
 	char *linkage = strndup(text, size), *name = linkage ? demangle_short(linkage) : NULL;
 	const char *shown = name ? name : linkage ? linkage : "";
@@ -362,7 +362,7 @@ void cuda_kernels_end(struct cuda_decoder *d)
 	b->count = 0;
 }
 
-int cuda_kernel(struct session *s, struct traced_process *p, const uint8_t *bytes, uint32_t size)
+int cuda_kernel_counters(struct session *s, struct traced_process *p, const uint8_t *bytes, uint32_t size)
 {
 	struct cuda_decoder d = { s, p, cuda_of(p) };
 	const char *text = (const char *)bytes + sizeof(struct record_kernel);
@@ -376,7 +376,7 @@ int cuda_kernel(struct session *s, struct traced_process *p, const uint8_t *byte
 	memcpy(&k, bytes, sizeof(k));
 	size -= (uint32_t)sizeof(k);
 	if (is_aside(record_flags(k.head))) {
-		tell_name(&d, &k, 0, text, size);
+		note_name(&d, &k, 0, text, size);
 		return 0;
 	}
 	cuda_kernel_connect(s, p);
@@ -387,7 +387,7 @@ int cuda_kernel(struct session *s, struct traced_process *p, const uint8_t *byte
 	if (idmap_get(&d.c->kernels_ended, k.number) != IDMAP_NONE)
 		return 0;
 	if (record_flags(k.head) == KERNEL_BEGUN) {
-		tell_name(&d, &k, result, text, size);
+		note_name(&d, &k, result, text, size);
 		return 0;
 	}
 	note_state(&d, &k, result, NULL);

@@ -93,8 +93,8 @@ static int compare_cuda_starts(const void *pa, const void *pb)
 	return a->index < b->index ? -1 : a->index > b->index;
 }
 
-/* In order of start, without memory in that of arrival: then lanes keep them apart. */
-static struct sort_key *sorted(const struct cuda_rows *rows)
+/* In order of start, without memory in that of arrival: then tracks keep them apart. */
+static struct sort_key *sort_row_keys(const struct cuda_rows *rows)
 {
 	struct sort_key *keys = rows->out_of_order ? malloc(rows->count * sizeof(*keys)) : NULL;
 	const int64_t *row;
@@ -108,35 +108,35 @@ static struct sort_key *sorted(const struct cuda_rows *rows)
 	return keys;
 }
 
-static struct lane *add_cuda_track(struct cuda_decoder *d, struct cuda_rows *rows)
+static struct placed_track *add_cuda_track(struct cuda_decoder *d, struct cuda_rows *rows)
 {
-	if (rows->lane_count == CUDA_MAX_LANES)
+	if (rows->track_count == CUDA_MAX_TRACKS)
 		return NULL;
-	if (!LIST_ROOM(rows->lanes, rows->lane_count))
+	if (!LIST_ROOM(rows->tracks, rows->track_count))
 		return NULL;
-	rows->lanes[rows->lane_count] = (struct lane){
+	rows->tracks[rows->track_count] = (struct placed_track){
 		.track = session_track(d->s, (enum table_id)rows->table, (enum track_kind)rows->kind, d->p->uid, rows->thread, rows->domain,
-				       rows->lane_count),
+				       rows->track_count),
 		.last_end = INT64_MIN,
 	};
-	return rows->lanes[rows->lane_count].track ? &rows->lanes[rows->lane_count++] : NULL;
+	return rows->tracks[rows->track_count].track ? &rows->tracks[rows->track_count++] : NULL;
 }
 
-static struct lane *lane_for(struct cuda_decoder *d, struct cuda_rows *rows, int64_t start)
+static struct placed_track *free_track_for(struct cuda_decoder *d, struct cuda_rows *rows, int64_t start)
 {
-	for (uint32_t i = 0; i < rows->lane_count; i++)
-		if (rows->lanes[i].last_end <= start)
-			return &rows->lanes[i];
+	for (uint32_t i = 0; i < rows->track_count; i++)
+		if (rows->tracks[i].last_end <= start)
+			return &rows->tracks[i];
 	return add_cuda_track(d, rows);
 }
 
 static void place_cuda_row(struct cuda_decoder *d, struct cuda_rows *rows, const int64_t *row)
 {
-	struct lane *lane = lane_for(d, rows, row[1]);
-	int r = lane ? report_append(lane->track, row + 1, (uint32_t)row[0]) : -ENOMEM;
+	struct placed_track *track = free_track_for(d, rows, row[1]);
+	int r = track ? report_append(track->track, row + 1, (uint32_t)row[0]) : -ENOMEM;
 
 	if (__builtin_expect(r == 0, 1)) {
-		lane->last_end = rows->is_span ? row[2] : row[1];
+		track->last_end = rows->is_span ? row[2] : row[1];
 		return;
 	}
 	d->s->events--;
@@ -156,7 +156,7 @@ static void free_values(struct cuda_process *c, struct cuda_rows *rows)
 
 static void place_all(struct cuda_decoder *d, struct cuda_rows *rows)
 {
-	struct sort_key *keys = sorted(rows);
+	struct sort_key *keys = sort_row_keys(rows);
 
 	for (uint32_t i = 0; i < rows->count; i++)
 		place_cuda_row(d, rows, row_at(rows, keys ? keys[i].index : i));
@@ -211,9 +211,9 @@ void cuda_rows_free(struct cuda_rows *rows)
 {
 	if (!rows)
 		return;
-	for (uint32_t i = 0; i < rows->lane_count; i++)
-		report_track_close(rows->lanes[i].track);
-	free(rows->lanes);
+	for (uint32_t i = 0; i < rows->track_count; i++)
+		report_track_close(rows->tracks[i].track);
+	free(rows->tracks);
 	free(rows->values);
 	free(rows);
 }

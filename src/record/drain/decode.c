@@ -119,7 +119,7 @@ static int decode_push(struct decoder *d, const struct record *r)
 	event.flags = 0;
 	event.name = report_string_passing(d->s->writer, (const char *)r->bytes + sizeof(struct record_plain),
 					   r->size - sizeof(struct record_plain));
-	slices_push(d->s, d->p, d->t, domain, record_level(r->head), &event, 1);
+	push_pop_push(d->s, d->p, d->t, domain, record_level(r->head), &event, 1);
 	return 0;
 }
 
@@ -192,7 +192,7 @@ static int decode_short_push(struct decoder *d, uint64_t head, int64_t time, con
 		event.start = time;
 		event.flags = 0;
 		event.name = name->name;
-		slices_push(d->s, d->p, d->t, domain, record_short_level(head), &event, 1);
+		push_pop_push(d->s, d->p, d->t, domain, record_short_level(head), &event, 1);
 		return 0;
 	}
 	event = (struct event_attributes){
@@ -202,7 +202,7 @@ static int decode_short_push(struct decoder *d, uint64_t head, int64_t time, con
 		event.payload_kind = name->payload_kind;
 		event.payload = *payload;
 	}
-	slices_push(d->s, d->p, d->t, domain, record_short_level(head), &event, 0);
+	push_pop_push(d->s, d->p, d->t, domain, record_short_level(head), &event, 0);
 	return 0;
 }
 
@@ -224,7 +224,7 @@ static int decode_short(struct decoder *d, const uint8_t *bytes, uint64_t head, 
 		domain = thread_domain(d->s, d->p, d->t, record_short_which(head));
 		if (!domain)
 			return -ENOMEM;
-		slices_pop(d->s, d->p, d->t, domain, record_short_level(head), time, NULL);
+		push_pop_pop(d->s, d->p, d->t, domain, record_short_level(head), time, NULL);
 		return 0;
 	default: return -EBADMSG;
 	}
@@ -239,7 +239,7 @@ static int decode_push_ex(struct decoder *d, const struct record *r)
 		return -ENOMEM;
 	if (decode_event(d, r, sizeof(struct record_nvtx_event), &event) < 0)
 		return -EBADMSG;
-	slices_push(d->s, d->p, d->t, domain, record_level(r->head), &event, 0);
+	push_pop_push(d->s, d->p, d->t, domain, record_level(r->head), &event, 0);
 	return 0;
 }
 
@@ -249,7 +249,7 @@ static int decode_pop(struct decoder *d, const struct record *r)
 
 	if (!domain)
 		return -ENOMEM;
-	slices_pop(d->s, d->p, d->t, domain, record_level(r->head), r->time, payloads_before(d, r));
+	push_pop_pop(d->s, d->p, d->t, domain, record_level(r->head), r->time, payloads_before(d, r));
 	return 0;
 }
 
@@ -286,7 +286,7 @@ static int decode_mark(struct decoder *d, const struct record *r)
 		return -ENOMEM;
 	if (decode_event(d, r, sizeof(struct record_nvtx_event), &event) < 0)
 		return -EBADMSG;
-	slices_mark(d->s, d->p, d->t, domain, &event);
+	push_pop_mark(d->s, d->p, d->t, domain, &event);
 	return 0;
 }
 
@@ -382,7 +382,7 @@ static int decode_sample(struct decoder *d, const struct record *r)
 
 static int decode_kernel(struct decoder *d, const struct record *r)
 {
-	return cuda_kernel(d->s, d->p, r->bytes, r->size);
+	return cuda_kernel_counters(d->s, d->p, r->bytes, r->size);
 }
 
 static int decode_kernel_values(struct decoder *d, const struct record *r)

@@ -84,7 +84,7 @@ void drain_diagnose(struct drain *d, int severity, const char *format, ...)
 	drain_post(d, mail);
 }
 
-static void provisional(struct report_writer *w, void *context)
+static void write_provisional_rows(struct report_writer *w, void *context)
 {
 	struct session *s = context;
 
@@ -120,12 +120,12 @@ static void tick(struct drain *d)
 	d->last_tick = s->now;
 	d->active = 0;
 	for (struct traced_process *p = s->processes; p; p = p->next)
-		process_tell_losses(s, p);
+		process_report_losses(s, p);
 	for (struct traced_process *p = s->processes; p; p = p->next)
 		cuda_tick(s, p);
 	if (!s->full)
 		report_writer_trim(s->writer, s->now, !atomic_load(&s->keep_all));
-	if (!s->full && report_writer_tick(s->writer, provisional, s, &err) < 0)
+	if (!s->full && report_writer_tick(s->writer, write_provisional_rows, s, &err) < 0)
 		stop_writing(d, &err);
 }
 
@@ -452,7 +452,7 @@ void drain_let_go(struct drain *d)
 static void forget_thread(struct session *s, struct traced_process *p, struct traced_thread *t)
 {
 	for (uint32_t i = 0; i < t->domain_count; i++)
-		slices_end_all(s, p, t, t->domains[i], s->now);
+		push_pop_end_all(s, p, t, t->domains[i], s->now);
 }
 
 void drain_forget_open(struct drain *d)
@@ -460,7 +460,7 @@ void drain_forget_open(struct drain *d)
 	struct session *s = &d->session;
 
 	for (struct traced_process *p = s->processes; p; p = p->next) {
-		process_tell_losses(s, p);
+		process_report_losses(s, p);
 		for (uint32_t i = 0; i < p->thread_cap; i++)
 			if (p->threads[i])
 				forget_thread(s, p, p->threads[i]);

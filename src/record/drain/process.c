@@ -145,7 +145,7 @@ static uint32_t fill_process_row(struct session *s, const struct traced_process 
 	return present;
 }
 
-static void tell_unreachable(struct session *s, struct traced_process *p, uint32_t count)
+static void report_unreachable(struct session *s, struct traced_process *p, uint32_t count)
 {
 	if (count == p->unreachable_seen)
 		return;
@@ -165,7 +165,7 @@ uint32_t process_unfinished(struct session *s, struct traced_process *p)
 	return !p->dead && cuda & RING_CUDA_UNFINISHED;
 }
 
-void process_tell_losses(struct session *s, struct traced_process *p)
+void process_report_losses(struct session *s, struct traced_process *p)
 {
 	struct ring_pool *pool = ring_reader_pool(&p->reader);
 	struct ring_slot slot;
@@ -175,7 +175,7 @@ void process_tell_losses(struct session *s, struct traced_process *p)
 		if (!p->threads[i])
 			continue;
 		ring_reader_slot(&p->reader, i, &slot);
-		thread_tell_losses(s, p, p->threads[i], &slot);
+		thread_report_losses(s, p, p->threads[i], &slot);
 	}
 	without_slot = atomic_load_explicit(&pool->dropped_without_slot, memory_order_relaxed);
 	if (without_slot > p->no_slot_seen) {
@@ -183,7 +183,7 @@ void process_tell_losses(struct session *s, struct traced_process *p)
 		session_loss(s, p->uid, 0, LOSS_NO_SLOT, without_slot - p->no_slot_seen);
 		p->no_slot_seen = without_slot;
 	}
-	tell_unreachable(s, p, atomic_load_explicit(&pool->unreachable, memory_order_relaxed));
+	report_unreachable(s, p, atomic_load_explicit(&pool->unreachable, memory_order_relaxed));
 	if (pool->cost_pair_ps)
 		s->cost_pair_ps = pool->cost_pair_ps;
 	if (pool->cost_clock_ps)
@@ -194,7 +194,7 @@ void process_end(struct session *s, struct traced_process *p, int64_t end)
 {
 	int64_t values[TABLE_MAX_COLUMNS];
 
-	process_tell_losses(s, p);
+	process_report_losses(s, p);
 	process_unfinished(s, p);
 	for (uint32_t i = 0; i < p->thread_cap; i++)
 		if (p->threads[i])

@@ -21,7 +21,7 @@ struct traced_process *process_by_uid(const struct session *s, uint64_t uid);
 uint32_t process_unfinished(struct session *s, struct traced_process *p);
 
 /* Loss rows of all threads since the last call. */
-void process_tell_losses(struct session *s, struct traced_process *p);
+void process_report_losses(struct session *s, struct traced_process *p);
 void process_provisional(struct session *s, struct traced_process *p);
 
 /* A program that ran without the agent: a row with origin 0. `exit_status` may be NULL. */

@@ -170,7 +170,7 @@ static void report_thread_loss(struct session *s, struct traced_process *p, stru
 	}
 }
 
-void thread_tell_losses(struct session *s, struct traced_process *p, struct traced_thread *t, const struct ring_slot *info)
+void thread_report_losses(struct session *s, struct traced_process *p, struct traced_thread *t, const struct ring_slot *info)
 {
 	if (info) {
 		p->lost_some |= info->dropped != 0;
@@ -200,8 +200,8 @@ static uint32_t fill_thread_row(struct session *s, const struct traced_process *
 
 static void free_domain(struct domain_state *d)
 {
-	if (d->lanes)
-		lanes_unref(d->lanes);
+	if (d->start_end_tracks)
+		track_set_unref(d->start_end_tracks);
 	for (uint32_t i = 0; i < d->track_count; i++)
 		report_track_close(d->tracks[i]);
 	report_track_close(d->marks);
@@ -245,11 +245,11 @@ void thread_close(struct session *s, struct traced_process *p, struct traced_thr
 	if (end > p->last_time)
 		p->last_time = end;
 	for (uint32_t i = 0; i < t->domain_count; i++)
-		slices_end_all(s, p, t, t->domains[i], end);
+		push_pop_end_all(s, p, t, t->domains[i], end);
 	timer_samples_close(s, p, t);
 	if (info)
 		osrt_open_call(s, p, t, info, end);
-	thread_tell_losses(s, p, t, info);
+	thread_report_losses(s, p, t, info);
 	if (t->shared)
 		roster_ring_closed(s, t->shared, end, t->name);
 	else
@@ -267,5 +267,5 @@ void thread_provisional(struct session *s, struct traced_process *p, struct trac
 	if (s->tables[TABLE_THREAD])
 		report_append_provisional(s->tables[TABLE_THREAD], values, present);
 	for (uint32_t i = 0; i < t->domain_count; i++)
-		slices_provisional(t->domains[i], s->now);
+		push_pop_write_open(t->domains[i], s->now);
 }

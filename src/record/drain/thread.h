@@ -17,7 +17,7 @@ uint32_t thread_outer_tid(struct traced_process *p, uint32_t inner_tid);
 struct domain_state *thread_domain(struct session *s, struct traced_process *p, struct traced_thread *t, unsigned id);
 
 /* Loss rows for what was lost since the last call. */
-void thread_tell_losses(struct session *s, struct traced_process *p, struct traced_thread *t, const struct ring_slot *info);
+void thread_report_losses(struct session *s, struct traced_process *p, struct traced_thread *t, const struct ring_slot *info);
 
 /* As if the thread ended now, for a report whose recorder dies (see report_writer_tick). */
 void thread_provisional(struct session *s, struct traced_process *p, struct traced_thread *t);

@@ -65,9 +65,9 @@ struct counters {
 	uint8_t listed[COLLECTOR_MAX_GPUS];
 };
 
-static void say(char *why, size_t size, const char *format, ...) __attribute__((format(printf, 3, 4)));
+static void set_reason(char *why, size_t size, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
-static void say(char *why, size_t size, const char *format, ...)
+static void set_reason(char *why, size_t size, const char *format, ...)
 {
 	va_list args;
 
@@ -87,12 +87,12 @@ static void explain_sampling_result(const struct cupti_pm *pm, int result, const
 		advice = ": the driver keeps its counters for administrators; run as root, or load it with "
 			 "NVreg_RestrictProfilingToAdminUsers=0";
 		break;
-	case CUPTI_MIG_DEVICE: advice = ": in MIG mode the counters of the whole GPU are not to be had"; break;
+	case CUPTI_MIG_DEVICE: advice = ": in MIG mode the counters of the whole GPU are not available"; break;
 	case CUPTI_INVALID_OPERATION:
 	case CUPTI_HARDWARE_BUSY:
-	case CUPTI_UNKNOWN: advice = ": another tool may have the counters (ncu, nsys, DCGM: 'dcgmi profile --pause')"; break;
+	case CUPTI_UNKNOWN: advice = ": another tool may use the counters (ncu, nsys, DCGM: 'dcgmi profile --pause')"; break;
 	}
-	say(why, size, "%s says %s%s", call, cupti_pm_text(pm, result), advice);
+	set_reason(why, size, "%s says %s%s", call, cupti_pm_text(pm, result), advice);
 }
 
 static int check_device(const struct cupti_pm *pm, int device, char *why, size_t size)
@@ -112,13 +112,13 @@ static int check_device(const struct cupti_pm *pm, int device, char *why, size_t
 	/* Not knowing is no reason not to try. */
 	if (r || p.supported == PM_SUPPORTED || p.supported == PM_UNKNOWN)
 		return 0;
-	say(why, size, "the GPU cannot be sampled%s%s%s%s%s",
-	    p.architecture == PM_UNSUPPORTED ? ": its architecture is too old, PM sampling needs Turing or later" : "",
-	    p.vgpu == PM_DISABLED    ? ": profiling of this virtual GPU is switched off on its host" :
-	    p.vgpu == PM_UNSUPPORTED ? ": it is a virtual GPU without profiling" :
-				       "",
-	    p.confidential == PM_UNSUPPORTED ? ": confidential computing is on" : "",
-	    p.wsl == PM_UNSUPPORTED ? ": WSL does not have it" : "", p.sli == PM_UNSUPPORTED ? ": SLI is on" : "");
+	set_reason(why, size, "the GPU cannot be sampled%s%s%s%s%s",
+		   p.architecture == PM_UNSUPPORTED ? ": its architecture is too old, PM sampling requires Turing or later" : "",
+		   p.vgpu == PM_DISABLED    ? ": profiling of this virtual GPU is switched off on its host" :
+		   p.vgpu == PM_UNSUPPORTED ? ": it is a virtual GPU without profiling" :
+					      "",
+		   p.confidential == PM_UNSUPPORTED ? ": confidential computing is on" : "",
+		   p.wsl == PM_UNSUPPORTED ? ": WSL does not support it" : "", p.sli == PM_UNSUPPORTED ? ": SLI is on" : "");
 	return -1;
 }
 
@@ -164,9 +164,9 @@ static int select_gpu_counters(struct sampler *s, int device, const char *chip, 
 	if (r == 0)
 		return 0;
 	if (r == -1)
-		say(why, size, "the chip %s has none of the metrics in the set '%s'", chip, s->set->name);
+		set_reason(why, size, "the chip %s has none of the metrics in the set '%s'", chip, s->set->name);
 	else
-		say(why, size, "CUPTI does not know the chip %s (%s); a newer CUPTI may", chip, cupti_pm_text(s->pm, r));
+		set_reason(why, size, "CUPTI does not know the chip %s (%s); a newer CUPTI may", chip, cupti_pm_text(s->pm, r));
 	return -1;
 }
 
@@ -310,7 +310,7 @@ static void describe_metrics(struct sampler *s)
 	}
 }
 
-static void tell_chip(struct sampler *s, const char *chip)
+static void report_chip(struct sampler *s, const char *chip)
 {
 	/* clang-format off */
 	struct gpu_wire_device m = { .head = { .kind = GPU_WIRE_DEVICE, .gpu = s->gpu->index }, .memory = INT64_MIN, .clock = INT64_MIN,
@@ -348,11 +348,11 @@ static int open_sampler(struct counters *all, struct sampler *s, const struct gp
 	if (check_device(s->pm, device, why, size) < 0 || find_chip_name(s->pm, device, chip, chip_size, why, size) < 0)
 		return -1;
 	if (!all->set.count && metric_set_find(&all->set, all->collector->options->metrics_set, chip, &err) < 0) {
-		say(why, size, "%s", err.text);
+		set_reason(why, size, "%s", err.text);
 		return -1;
 	}
 	if (!metric_set_fits(&all->set, chip)) {
-		say(why, size, "the set '%s' is not for the chip %s", all->set.name, chip);
+		set_reason(why, size, "the set '%s' is not for the chip %s", all->set.name, chip);
 		return -1;
 	}
 	if (select_gpu_counters(s, device, chip, why, size) < 0 || enable_sampler(s, device, why, size) < 0)
@@ -424,7 +424,7 @@ static void add_sampler(struct counters *all, const struct gpu_device *gpu, int 
 
 	if (open_sampler(all, s, gpu, device, chip, sizeof(chip), why, sizeof(why)) == 0) {
 		all->count++;
-		tell_chip(s, chip);
+		report_chip(s, chip);
 		report_missing_counters(s);
 		describe_metrics(s);
 		return;
@@ -473,7 +473,7 @@ struct counters *counters_open(struct collector *c)
 	if (all->message && load_libraries(all, why, sizeof(why)) == 0)
 		found = each_device(all, add_sampler);
 	if (found == 0)
-		snprintf(why, sizeof(why), "CUDA has no GPU that --gpu-metrics-devices=%s names", c->options->metrics_devices);
+		snprintf(why, sizeof(why), "CUDA does not have the GPUs of --gpu-metrics-devices=%s", c->options->metrics_devices);
 	if (found <= 0) {
 		use_nvml_instead(all);
 		collector_diagnose(c, DIAGNOSTIC_WARNING,
@@ -505,7 +505,7 @@ static void flush(struct counters *all, struct sampler *s)
 	m->head.count = 0;
 }
 
-static int follows(const struct sampler *s, uint64_t start)
+static int follows_sample(const struct sampler *s, uint64_t start)
 {
 	return s->last_end && start <= s->last_end + s->interval / 2;
 }
@@ -514,7 +514,7 @@ static void count_lost(struct sampler *s, uint64_t start)
 {
 	struct gpu_wire_lost m = { .head = { .kind = GPU_WIRE_LOST, .gpu = s->gpu->index, .number = GPU_LOST_SAMPLES } };
 
-	if (!s->last_end || follows(s, start))
+	if (!s->last_end || follows_sample(s, start))
 		return;
 	m.count = (start - s->last_end + s->interval / 2) / s->interval;
 	collector_send(s->collector, &m, sizeof(m));
@@ -543,7 +543,7 @@ static void take_sample(struct counters *all, struct sampler *s, size_t index)
 		info.start = info.end - s->interval;
 	/* Or it began when the counters were set up: it says nothing about the window. One that follows another is merely long, as the
 	 * hardware's clock stood still (a context is made, a GPU wakes up): nothing is missing. */
-	if (info.end - info.start > 2 * s->interval && !follows(s, info.start))
+	if (info.end - info.start > 2 * s->interval && !follows_sample(s, info.start))
 		return;
 	count_lost(s, info.start);
 	s->last_end = info.end;
@@ -671,18 +671,18 @@ static int decode_all(struct counters *all, struct sampler *s)
 	return overflow;
 }
 
-static void tell_overflows(struct sampler *s)
+static void report_overflows(struct sampler *s)
 {
 	if (s->overflows)
 		collector_diagnose(s->collector, DIAGNOSTIC_WARNING,
-				   "The hardware's buffer for metrics of GPU %u was full %u times, with up to %lld ms "
-				   "from one fetching to the next: samples are missing. A lower --gpu-metrics-frequency takes less room.",
+				   "The hardware's buffer for metrics of GPU %u was full %u times, with up to %lld ms between two "
+				   "reads: samples are missing. A lower --gpu-metrics-frequency needs less room.",
 				   s->gpu->index, s->overflows, (long long)(s->longest_pause / 1000000));
 	if (s->image_overflows)
 		collector_diagnose(
 			s->collector, DIAGNOSTIC_WARNING,
-			"Samples of GPU %u were not fetched in time %u times, with up to %lld ms from one fetching "
-			"to the next: some are missing. A lower --gpu-metrics-frequency, or a processor that is not busy, helps.",
+			"Samples of GPU %u were not fetched in time %u times, with up to %lld ms between two reads: some are missing. "
+			"Use a lower --gpu-metrics-frequency, or a CPU that is less busy.",
 			s->gpu->index, s->image_overflows, (long long)(s->longest_pause / 1000000));
 	s->overflows = s->image_overflows = 0;
 	s->longest_pause = 0;
@@ -721,7 +721,7 @@ void counters_window(struct counters *counters, int open)
 		} else if (!open && s->running) {
 			stop_sampler(s);
 			decode_all(counters, s);
-			tell_overflows(s);
+			report_overflows(s);
 		}
 	}
 }

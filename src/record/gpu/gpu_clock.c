@@ -9,7 +9,7 @@
 #define SLOWEST 0.5
 #define FASTEST 2.0
 
-static double within(double value, double low, double high)
+static double clamp_within(double value, double low, double high)
 {
 	return value < low ? low : value > high ? high : value;
 }
@@ -34,7 +34,7 @@ static void measure_rate(struct gpu_clock *c, const struct gpu_reading *r)
 
 	if (span <= 0 || (double)(r->error + oldest->error) / span > SLOPE_PRECISION)
 		return;
-	c->true_rate = within((double)(r->raw - oldest->raw) / span, 1 - LARGEST_DRIFT, 1 + LARGEST_DRIFT);
+	c->true_rate = clamp_within((double)(r->raw - oldest->raw) / span, 1 - LARGEST_DRIFT, 1 + LARGEST_DRIFT);
 }
 
 /* What is wrong now is made good within the next window. */
@@ -46,7 +46,7 @@ static void steer(struct gpu_clock *c, const struct gpu_reading *r)
 
 	c->base_raw = current;
 	c->base_ticks = from;
-	c->rate = within(c->true_rate + (double)(target - current) / WINDOW_NS, SLOWEST, FASTEST);
+	c->rate = clamp_within(c->true_rate + (double)(target - current) / WINDOW_NS, SLOWEST, FASTEST);
 }
 
 /* How wrong times are for certain, by this reading: what is beyond its bracket. */

@@ -48,11 +48,11 @@ static const char *add_set_metric(struct metric_set *set, char *name, const char
 		e->divisor = strtod(slash + 1, &end);
 		*slash = '\0';
 		if (end == slash + 1 || *end || !(e->divisor > 0))
-			return "what a metric is divided by must be a number above 0";
+			return "the divisor of a metric must be a number above 0";
 	}
 	name = trim(name);
 	if (!is_metric(name) || strlen(name) >= sizeof(e->metric))
-		return "this is no name of a metric";
+		return "this is not the name of a metric";
 	if (!*title || strlen(title) >= sizeof(e->title))
 		return "a metric needs a title of at most 127 characters";
 	snprintf(e->metric, sizeof(e->metric), "%s", name);
@@ -216,7 +216,7 @@ static int read_named(struct metric_set *ret, const struct folders *f, const cha
 		if (access(path, R_OK) == 0)
 			return metric_set_read(ret, path, err);
 	}
-	return error_set(err, ENOENT, "there is no metric set '%s'; --gpu-metrics-set=help lists them", name);
+	return error_set(err, ENOENT, "unknown metric set '%s'; --gpu-metrics-set=help lists the sets", name);
 }
 
 static int first_that_fits(struct metric_set *ret, const struct folders *f, struct names *n, const char *chip, struct error *err)

@@ -57,9 +57,10 @@ struct monitor_metric {
 };
 
 /* Into the report; what is worth a warning is shown when the recording is over, too. */
-static void say(struct gpu_monitor *m, struct session *s, int severity, const char *format, ...) __attribute__((format(printf, 4, 5)));
+static void report_gpu_trouble(struct gpu_monitor *m, struct session *s, int severity, const char *format, ...)
+	__attribute__((format(printf, 4, 5)));
 
-static void say(struct gpu_monitor *m, struct session *s, int severity, const char *format, ...)
+static void report_gpu_trouble(struct gpu_monitor *m, struct session *s, int severity, const char *format, ...)
 {
 	char text[1024];
 	va_list args;
@@ -207,7 +208,7 @@ static int take_gpu_metric(struct gpu_monitor *m, struct gpu_wire_metric *d, siz
 }
 
 /* Percentages are kept to a hundredth, everything else to seven digits: more is noise, and takes room. */
-static double rounded(double value)
+static double round_metric(double value)
 {
 	double step;
 
@@ -238,7 +239,7 @@ static int counter_row(struct gpu_monitor *m, struct monitor_metric *metric, int
 		/* The hardware had nothing to divide by. */
 		if (!isfinite(real))
 			return 0;
-		real = rounded(real);
+		real = round_metric(real);
 		memcpy(&v[COLUMN_COUNTER_REAL], &real, sizeof(real));
 		column = COLUMN_COUNTER_REAL;
 	}
@@ -334,7 +335,7 @@ static int take_gpu_text(struct gpu_monitor *m, struct gpu_wire_text *d, size_t 
 	if (size != sizeof(*d))
 		return -1;
 	d->text[sizeof(d->text) - 1] = '\0';
-	say(m, m->session, (int)d->head.number, "%s", d->text);
+	report_gpu_trouble(m, m->session, (int)d->head.number, "%s", d->text);
 	return 0;
 }
 
@@ -422,12 +423,13 @@ static void look_after(struct gpu_monitor *m)
 	if (m->ended)
 		return;
 	if (pid > 0 && WIFSIGNALED(status))
-		say(m, m->session, DIAGNOSTIC_WARNING,
-		    "The process that reads the GPUs died of signal %d (%s): from here on there are no values of GPUs. Everything "
-		    "else goes on.",
-		    WTERMSIG(status), strsignal(WTERMSIG(status)));
+		report_gpu_trouble(m, m->session, DIAGNOSTIC_WARNING,
+				   "The process that reads the GPUs died of signal %d (%s): no values of GPUs are recorded from here on. "
+				   "Everything else continues.",
+				   WTERMSIG(status), strsignal(WTERMSIG(status)));
 	else
-		say(m, m->session, DIAGNOSTIC_WARNING, "The process that reads the GPUs ended: from here on there are no values of GPUs.");
+		report_gpu_trouble(m, m->session, DIAGNOSTIC_WARNING,
+				   "The process that reads the GPUs ended: no values of GPUs are recorded from here on.");
 }
 
 /* 1: a message was taken, 0: there is none now, -1: no more will come. */
@@ -487,11 +489,11 @@ void gpu_monitor_wait(struct gpu_monitor *m, const struct gpu_options *options)
 		return;
 	take_until(m, &m->ready, READY_MS);
 	if (!m->ready)
-		say(m, m->session, DIAGNOSTIC_WARNING, "GPUs were not ready to be read after %d s: their metrics begin late.",
-		    READY_MS / 1000);
+		report_gpu_trouble(m, m->session, DIAGNOSTIC_WARNING, "GPUs were not ready after %d s: their metrics begin late.",
+				   READY_MS / 1000);
 }
 
-static void tell_clocks(struct gpu_monitor *m)
+static void report_clocks(struct gpu_monitor *m)
 {
 	char key[64];
 
@@ -502,7 +504,8 @@ static void tell_clocks(struct gpu_monitor *m)
 		session_fact(m->session, key, gpu_clock_error(&m->gpus[i].clock));
 	}
 	if (m->damaged)
-		say(m, m->session, DIAGNOSTIC_WARNING, "%u messages of the process that reads the GPUs made no sense.", m->damaged);
+		report_gpu_trouble(m, m->session, DIAGNOSTIC_WARNING, "%u messages of the process that reads the GPUs were not valid.",
+				   m->damaged);
 }
 
 void gpu_monitor_finish(struct gpu_monitor *m)
@@ -517,8 +520,8 @@ void gpu_monitor_finish(struct gpu_monitor *m)
 	}
 	if (m->fd >= 0) {
 		if (!m->ended)
-			say(m, m->session, DIAGNOSTIC_WARNING,
-			    "The process that reads the GPUs did not end in time: its last values are missing.");
+			report_gpu_trouble(m, m->session, DIAGNOSTIC_WARNING,
+					   "The process that reads the GPUs did not end in time: its last values are missing.");
 		m->ended = 1;
 		abandon_gpu_monitor(m);
 	}
@@ -528,7 +531,7 @@ void gpu_monitor_finish(struct gpu_monitor *m)
 		look_after(m);
 		nanosleep(&moment, NULL);
 	}
-	tell_clocks(m);
+	report_clocks(m);
 }
 
 void gpu_monitor_release(struct gpu_monitor *m)
@@ -604,6 +607,6 @@ void gpu_monitor_begin(struct gpu_monitor *m, struct session *s, const struct gp
 		atomic_store(&c->nvml_hz, (uint32_t)options->nvml_hz);
 	}
 	if (!c || fork_gpu_monitor(m, s, c) < 0)
-		say(m, s, DIAGNOSTIC_WARNING, "The state of GPUs is not recorded: no process could be started.");
+		report_gpu_trouble(m, s, DIAGNOSTIC_WARNING, "The state of GPUs is not recorded: no process could be started.");
 	free(c);
 }

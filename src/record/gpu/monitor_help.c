@@ -76,7 +76,7 @@ char *gpu_monitor_devices_help(const char *set)
 
 	buf_puts(&b, "GPUs, for --gpu-metrics-devices:\n");
 	append_devices(&b, set);
-	buf_puts(&b, "    all: all of them\n    cuda-visible: those in CUDA_VISIBLE_DEVICES\n    none: no GPU\n");
+	buf_puts(&b, "    all: all GPUs\n    cuda-visible: those in CUDA_VISIBLE_DEVICES\n    none: no GPU\n");
 	return finish_help_text(&b);
 }
 
@@ -96,7 +96,7 @@ char *gpu_monitor_sets_help(void)
 
 	buf_puts(&b, "Sets of metrics, for --gpu-metrics-set:\n");
 	if (!metric_set_each(append_set, &b))
-		buf_puts(&b, "    none was found; SONDE_METRICS_PATH names folders with files NAME.set\n");
+		buf_puts(&b, "    none found; SONDE_METRICS_PATH names folders with files NAME.set\n");
 	buf_puts(&b, "    file:PATH: the set in this file\n");
 	return finish_help_text(&b);
 }

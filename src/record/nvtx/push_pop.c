@@ -9,7 +9,7 @@
 #include "record/nvtx/payloads.h"
 #include "record/session/trigger.h"
 
-uint32_t slice_values(const struct event_attributes *event, int64_t end, int64_t *values)
+uint32_t range_values(const struct event_attributes *event, int64_t end, int64_t *values)
 {
 	uint32_t present = BIT(COLUMN_SLICE_START) | BIT(COLUMN_SLICE_END);
 
@@ -57,7 +57,7 @@ static inline struct report_track *find_push_pop_track(struct session *s, struct
 }
 
 static void append_pushed_range(struct session *s, struct traced_process *p, struct traced_thread *t, struct domain_state *d,
-				const struct open_slice *open, int64_t end)
+				const struct open_push *open, int64_t end)
 {
 	struct report_track *track = find_push_pop_track(s, p, t, d, open->level);
 	int64_t values[TABLE_MAX_COLUMNS];
@@ -70,16 +70,16 @@ static void append_pushed_range(struct session *s, struct traced_process *p, str
 		values[COLUMN_SLICE_NAME] = (int64_t)open->event.name;
 		present = BIT(COLUMN_SLICE_START) | BIT(COLUMN_SLICE_END) | BIT(COLUMN_SLICE_NAME);
 	} else {
-		present = slice_values(&open->event, end, values);
+		present = range_values(&open->event, end, values);
 		events = open->event.flags & SLICE_OPEN ? 1 : 2;
 	}
 	session_event_row(s, t, track, values, present, events);
 	if (__builtin_expect(s->triggers != NULL, 0) && (open->plain || !(open->event.flags & SLICE_OPEN)))
-		trigger_range(s, d->uid, open->event.name, open->event.start, end, open->hang_told);
+		trigger_range(s, d->uid, open->event.name, open->event.start, end, open->hang_reported);
 }
 
 /* A plain one has only start and name filled in; give the rest its values. */
-static void fill_in(struct open_slice *open)
+static void fill_in(struct open_push *open)
 {
 	if (open->plain)
 		open->event = (struct event_attributes){ .start = open->event.start, .name = open->event.name };
@@ -88,15 +88,15 @@ static void fill_in(struct open_slice *open)
 
 static void end_open(struct session *s, struct traced_process *p, struct traced_thread *t, struct domain_state *d, int64_t end)
 {
-	struct open_slice *open = &d->open[--d->depth];
+	struct open_push *open = &d->open[--d->depth];
 
 	fill_in(open);
 	open->event.flags |= SLICE_OPEN;
 	append_pushed_range(s, p, t, d, open, end);
 }
 
-void slices_push(struct session *s, struct traced_process *p, struct traced_thread *t, struct domain_state *d, unsigned level,
-		 const struct event_attributes *event, int plain)
+void push_pop_push(struct session *s, struct traced_process *p, struct traced_thread *t, struct domain_state *d, unsigned level,
+		   const struct event_attributes *event, int plain)
 {
 	/* Their pops were among the dropped events: this push says they are over. */
 	while (d->depth && d->open[d->depth - 1].level >= level)
@@ -111,7 +111,7 @@ void slices_push(struct session *s, struct traced_process *p, struct traced_thre
 	}
 	d->open[d->depth].level = level;
 	d->open[d->depth].plain = (uint8_t)plain;
-	d->open[d->depth].hang_told = 0;
+	d->open[d->depth].hang_reported = 0;
 	d->open[d->depth].named = event->start;
 	if (plain) {
 		d->open[d->depth].event.start = event->start;
@@ -122,8 +122,8 @@ void slices_push(struct session *s, struct traced_process *p, struct traced_thre
 	d->depth++;
 }
 
-void slices_pop(struct session *s, struct traced_process *p, struct traced_thread *t, struct domain_state *d, unsigned level, int64_t time,
-		const struct payload_list *payloads)
+void push_pop_pop(struct session *s, struct traced_process *p, struct traced_thread *t, struct domain_state *d, unsigned level,
+		  int64_t time, const struct payload_list *payloads)
 {
 	while (d->depth && d->open[d->depth - 1].level > level)
 		end_open(s, p, t, d, time);
@@ -169,8 +169,8 @@ static uint32_t instant_values(const struct event_attributes *event, int64_t *va
 	return present;
 }
 
-void slices_mark(struct session *s, struct traced_process *p, struct traced_thread *t, struct domain_state *d,
-		 const struct event_attributes *event)
+void push_pop_mark(struct session *s, struct traced_process *p, struct traced_thread *t, struct domain_state *d,
+		   const struct event_attributes *event)
 {
 	int64_t values[TABLE_MAX_COLUMNS];
 
@@ -181,23 +181,23 @@ void slices_mark(struct session *s, struct traced_process *p, struct traced_thre
 		trigger_mark(s, d->uid, event->name);
 }
 
-void slices_end_all(struct session *s, struct traced_process *p, struct traced_thread *t, struct domain_state *d, int64_t end)
+void push_pop_end_all(struct session *s, struct traced_process *p, struct traced_thread *t, struct domain_state *d, int64_t end)
 {
 	while (d->depth)
 		end_open(s, p, t, d, end);
 }
 
-void slices_provisional(struct domain_state *d, int64_t end)
+void push_pop_write_open(struct domain_state *d, int64_t end)
 {
 	int64_t values[TABLE_MAX_COLUMNS];
-	struct open_slice open;
+	struct open_push open;
 	uint32_t present;
 
 	for (uint32_t i = 0; i < d->depth; i++) {
 		open = d->open[i];
 		fill_in(&open);
 		open.event.flags |= SLICE_OPEN;
-		present = slice_values(&open.event, end, values);
+		present = range_values(&open.event, end, values);
 		report_append_provisional(d->tracks[open.level], values, present);
 	}
 }

@@ -12,57 +12,57 @@
 /* Rounds an end waits for its start: every ring is read once per round. */
 #define EARLY_ROUNDS 3
 #define EARLY_LIMIT 65536u
-#define MAX_LANES 65536u
+#define MAX_TRACKS 65536u
 
-void lanes_unref(struct lane_set *lanes)
+void track_set_unref(struct track_set *tracks)
 {
-	if (--lanes->refs)
+	if (--tracks->refs)
 		return;
-	for (uint32_t i = 0; i < lanes->count; i++)
-		report_track_close(lanes->lanes[i].track);
-	free(lanes->lanes);
-	free(lanes->free_lanes);
-	free(lanes);
+	for (uint32_t i = 0; i < tracks->count; i++)
+		report_track_close(tracks->tracks[i].track);
+	free(tracks->tracks);
+	free(tracks->free_tracks);
+	free(tracks);
 }
 
-static struct lane_set *lanes_of(struct traced_process *p, struct traced_thread *t, struct domain_state *d)
+static struct track_set *track_set_of(struct traced_process *p, struct traced_thread *t, struct domain_state *d)
 {
-	if (!d->lanes) {
-		d->lanes = calloc(1, sizeof(*d->lanes));
-		if (d->lanes)
-			*d->lanes = (struct lane_set){ .refs = 1, .process = p->uid, .thread = t->uid, .domain = d->uid };
+	if (!d->start_end_tracks) {
+		d->start_end_tracks = calloc(1, sizeof(*d->start_end_tracks));
+		if (d->start_end_tracks)
+			*d->start_end_tracks = (struct track_set){ .refs = 1, .process = p->uid, .thread = t->uid, .domain = d->uid };
 	}
-	return d->lanes;
+	return d->start_end_tracks;
 }
 
-static int add_start_end_track(struct session *s, struct lane_set *set, uint32_t *ret)
+static int add_start_end_track(struct session *s, struct track_set *set, uint32_t *ret)
 {
-	if (set->count == MAX_LANES || !ARRAY_ROOM(set->lanes, set->count, set->cap, 1) ||
-	    !ARRAY_REACH(set->free_lanes, set->free_words, set->count / 64))
+	if (set->count == MAX_TRACKS || !ARRAY_ROOM(set->tracks, set->count, set->cap, 1) ||
+	    !ARRAY_REACH(set->free_tracks, set->free_words, set->count / 64))
 		return -1;
-	set->lanes[set->count] = (struct lane){
+	set->tracks[set->count] = (struct placed_track){
 		.track = session_track(s, TABLE_SLICE, TRACK_NVTX_STARTEND, set->process, set->thread, set->domain, set->count),
 		.last_end = INT64_MIN,
 	};
-	if (!set->lanes[set->count].track)
+	if (!set->tracks[set->count].track)
 		return -1;
 	*ret = set->count++;
 	return 0;
 }
 
-/* The lowest lane that is free and whose last range ended before this one starts. */
-static int take_lane(struct session *s, struct lane_set *set, int64_t start, uint32_t *ret)
+/* The lowest track that is free and whose last range ended before this one starts. */
+static int take_free_track(struct session *s, struct track_set *set, int64_t start, uint32_t *ret)
 {
 	uint64_t bits;
-	uint32_t lane;
+	uint32_t track;
 
 	for (uint32_t word = 0; word * 64 < set->count; word++) {
-		for (bits = set->free_lanes[word]; bits; bits &= bits - 1) {
-			lane = word * 64 + (uint32_t)__builtin_ctzll(bits);
-			if (set->lanes[lane].last_end > start)
+		for (bits = set->free_tracks[word]; bits; bits &= bits - 1) {
+			track = word * 64 + (uint32_t)__builtin_ctzll(bits);
+			if (set->tracks[track].last_end > start)
 				continue;
-			set->free_lanes[word] &= ~(UINT64_C(1) << lane % 64);
-			*ret = lane;
+			set->free_tracks[word] &= ~(UINT64_C(1) << track % 64);
+			*ret = track;
 			return 0;
 		}
 	}
@@ -77,23 +77,23 @@ static struct open_range *new_range(struct traced_process *p, uint32_t *ret_inde
 		if (!ARRAY_REACH(p->ranges, p->range_cap, before))
 			return NULL;
 		for (uint32_t i = p->range_cap; i-- > before;) {
-			p->ranges[i].lane = p->range_free;
+			p->ranges[i].track = p->range_free;
 			p->range_free = i + 1;
 		}
 	}
 	*ret_index = p->range_free - 1;
-	p->range_free = p->ranges[*ret_index].lane;
+	p->range_free = p->ranges[*ret_index].track;
 	return &p->ranges[*ret_index];
 }
 
-static uint32_t range_values(const struct open_range *range, int64_t end, uint64_t end_thread, int64_t *values)
+static uint32_t start_end_values(const struct open_range *range, int64_t end, uint64_t end_thread, int64_t *values)
 {
-	uint32_t present = slice_values(&range->event, end, values);
+	uint32_t present = range_values(&range->event, end, values);
 
 	values[COLUMN_SLICE_RANGE_ID] = (int64_t)range->id;
 	values[COLUMN_SLICE_END_THREAD] = (int64_t)end_thread;
 	present |= 1u << COLUMN_SLICE_RANGE_ID;
-	if (end_thread && end_thread != range->lanes->thread)
+	if (end_thread && end_thread != range->tracks->thread)
 		present |= 1u << COLUMN_SLICE_END_THREAD;
 	return present;
 }
@@ -101,24 +101,24 @@ static uint32_t range_values(const struct open_range *range, int64_t end, uint64
 static void finish_range(struct session *s, struct traced_process *p, uint32_t index, int64_t end, uint64_t end_thread)
 {
 	struct open_range *range = &p->ranges[index];
-	struct lane *lane = &range->lanes->lanes[range->lane];
+	struct placed_track *track = &range->tracks->tracks[range->track];
 	int64_t values[TABLE_MAX_COLUMNS];
 	int r;
 
 	if (end < range->event.start)
 		end = range->event.start;
-	r = report_append(lane->track, values, range_values(range, end, end_thread, values));
+	r = report_append(track->track, values, start_end_values(range, end, end_thread, values));
 	if (r < 0) {
 		s->events -= range->event.flags & SLICE_OPEN ? 1 : 2;
 		s->unwritten += range->event.flags & SLICE_OPEN ? 1 : 2;
 	}
 	if (s->triggers && !(range->event.flags & SLICE_OPEN))
-		trigger_range(s, range->lanes->domain, range->event.name, range->event.start, end, range->hang_told);
-	lane->last_end = end;
-	range->lanes->free_lanes[range->lane / 64] |= UINT64_C(1) << range->lane % 64;
-	lanes_unref(range->lanes);
+		trigger_range(s, range->tracks->domain, range->event.name, range->event.start, end, range->hang_reported);
+	track->last_end = end;
+	range->tracks->free_tracks[range->track / 64] |= UINT64_C(1) << range->track % 64;
+	track_set_unref(range->tracks);
 	range->used = 0;
-	range->lane = p->range_free;
+	range->track = p->range_free;
 	p->range_free = index + 1;
 }
 
@@ -140,26 +140,26 @@ void ranges_start(struct session *s, struct traced_process *p, struct traced_thr
 		  const struct event_attributes *event)
 {
 	uint64_t old = idmap_take(&p->range_index, range_id);
-	struct lane_set *set = lanes_of(p, t, d);
+	struct track_set *set = track_set_of(p, t, d);
 	struct open_range *range;
 	struct early_end early;
-	uint32_t lane, index;
+	uint32_t track, index;
 
 	if (old != IDMAP_NONE) {
 		p->ranges[old].event.flags |= SLICE_OPEN;
 		finish_range(s, p, (uint32_t)old, event->start, 0);
 	}
-	if (!set || take_lane(s, set, event->start, &lane) < 0) {
+	if (!set || take_free_track(s, set, event->start, &track) < 0) {
 		session_event_damaged(s, t);
 		return;
 	}
 	range = new_range(p, &index);
 	if (!range || idmap_put(&p->range_index, range_id, index) < 0) {
-		set->free_lanes[lane / 64] |= UINT64_C(1) << lane % 64;
+		set->free_tracks[track / 64] |= UINT64_C(1) << track % 64;
 		session_event_damaged(s, t);
 		return;
 	}
-	*range = (struct open_range){ .id = range_id, .lanes = set, .lane = lane, .used = 1, .named = event->start, .event = *event };
+	*range = (struct open_range){ .id = range_id, .tracks = set, .track = track, .used = 1, .named = event->start, .event = *event };
 	set->refs++;
 	if (take_early(p, range_id, &early)) {
 		idmap_take(&p->range_index, range_id);
@@ -199,7 +199,7 @@ void ranges_end(struct session *s, struct traced_process *p, struct traced_threa
 /* Where events of the process were lost, the start most likely was one of them. */
 static enum loss_reason why_unmatched(struct session *s, struct traced_process *p)
 {
-	process_tell_losses(s, p);
+	process_report_losses(s, p);
 	return p->lost_some ? LOSS_PUSH_MISSING : LOSS_UNMATCHED_END;
 }
 
@@ -243,8 +243,8 @@ void ranges_provisional(struct session *s, struct traced_process *p)
 			continue;
 		range = p->ranges[i];
 		range.event.flags |= SLICE_OPEN;
-		present = range_values(&range, s->now, 0, values);
-		report_append_provisional(range.lanes->lanes[range.lane].track, values, present);
+		present = start_end_values(&range, s->now, 0, values);
+		report_append_provisional(range.tracks->tracks[range.track].track, values, present);
 	}
 }
 

@@ -16,6 +16,6 @@ void ranges_end_all(struct session *s, struct traced_process *p, int64_t end);
 void ranges_provisional(struct session *s, struct traced_process *p);
 void ranges_release(struct traced_process *p);
 
-void lanes_unref(struct lane_set *lanes);
+void track_set_unref(struct track_set *tracks);
 
 #endif

@@ -7,7 +7,7 @@
 
 #define SEEN_HZ 20
 
-static void common(struct perf_event_attr *attr, uint32_t type, uint64_t config)
+static void fill_common_attr(struct perf_event_attr *attr, uint32_t type, uint64_t config)
 {
 	/* clang-format off */
 	*attr = (struct perf_event_attr){
@@ -20,7 +20,7 @@ static void common(struct perf_event_attr *attr, uint32_t type, uint64_t config)
 
 void perf_attr_sideband(struct perf_event_attr *attr, size_t ring_size)
 {
-	common(attr, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_DUMMY);
+	fill_common_attr(attr, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_DUMMY);
 	attr->disabled = 0;
 	attr->exclude_kernel = 1;
 	attr->mmap = attr->mmap2 = attr->build_id = 1;
@@ -32,7 +32,7 @@ void perf_attr_sideband(struct perf_event_attr *attr, size_t ring_size)
 
 void perf_attr_switch(struct perf_event_attr *attr, int alone)
 {
-	common(attr, PERF_TYPE_SOFTWARE, alone ? PERF_COUNT_SW_CPU_CLOCK : PERF_COUNT_SW_DUMMY);
+	fill_common_attr(attr, PERF_TYPE_SOFTWARE, alone ? PERF_COUNT_SW_CPU_CLOCK : PERF_COUNT_SW_DUMMY);
 	attr->exclude_kernel = 1;
 	attr->context_switch = 1;
 	attr->freq = (uint64_t)alone & 1;
@@ -41,7 +41,7 @@ void perf_attr_switch(struct perf_event_attr *attr, int alone)
 
 void perf_attr_switch_stack(struct perf_event_attr *attr, int callers)
 {
-	common(attr, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CONTEXT_SWITCHES);
+	fill_common_attr(attr, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CONTEXT_SWITCHES);
 	attr->sample_period = 1;
 	attr->sample_type |= PERF_SAMPLE_CALLCHAIN;
 	attr->exclude_callchain_user = !callers;
@@ -52,7 +52,7 @@ void perf_attr_switch_stack(struct perf_event_attr *attr, int callers)
 
 void perf_attr_tracepoint(struct perf_event_attr *attr, uint64_t id, size_t ring_size)
 {
-	common(attr, PERF_TYPE_TRACEPOINT, id);
+	fill_common_attr(attr, PERF_TYPE_TRACEPOINT, id);
 	attr->sample_period = 1;
 	attr->sample_type |= PERF_SAMPLE_RAW;
 	attr->watermark = 1;
@@ -85,9 +85,9 @@ void perf_attr_sample(struct perf_event_attr *attr, const struct cpu_options *cp
 		      int64_t max_rate)
 {
 	if (hardware)
-		common(attr, PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES);
+		fill_common_attr(attr, PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES);
 	else
-		common(attr, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK);
+		fill_common_attr(attr, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK);
 	attr->sample_type |= PERF_SAMPLE_PERIOD;
 	attr->read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
 	if (hardware && cpu->period) {

@@ -19,7 +19,7 @@ void perf_lost_settle(struct perf *p)
 }
 
 /* Some are missing here; so many of them were not known of. */
-static void miss(struct perf *p, struct perf_cpu *c, uint64_t count)
+static void count_missed_records(struct perf *p, struct perf_cpu *c, uint64_t count)
 {
 	c->lost += count;
 	/* Of everybody's wakeups: a wait that is not split is no loss. */
@@ -43,7 +43,7 @@ void perf_lost_take(struct perf *p, const struct perf_event_header *header)
 	}
 	known = header->type != PERF_RECORD_LOST ? 0 : count < c->ahead ? count : c->ahead;
 	c->ahead -= known;
-	miss(p, c, count - known);
+	count_missed_records(p, c, count - known);
 }
 
 /* The count comes last of what an event can be asked for. */
@@ -79,6 +79,6 @@ void perf_lost_look(struct perf *p)
 
 		c->ahead += more;
 		if (more)
-			miss(p, c, more);
+			count_missed_records(p, c, more);
 	}
 }

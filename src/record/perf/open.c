@@ -331,12 +331,12 @@ static int settle_perf_events(struct perf *p, struct error *why)
 		}
 	}
 	if (p->way.switches)
-		sched_source_settle(p);
+		sched_events_settle(p);
 	settle_together(p);
 	return 0;
 }
 
-static void tell_what_is_missing(struct perf *p)
+static void report_what_is_missing(struct perf *p)
 {
 	int64_t level = read_setting("perf_event_paranoid", 2);
 
@@ -345,7 +345,7 @@ static void tell_what_is_missing(struct perf *p)
 				 "Only user code is sampled, not the kernel: kernel.perf_event_paranoid is %lld; 1 or less, or "
 				 "CAP_PERFMON, allows it.",
 				 (long long)level);
-	sched_source_tell_missing(p);
+	sched_events_report_missing(p);
 }
 
 static void close_cpu(struct perf_cpu *c)
@@ -397,7 +397,8 @@ int perf_open_all(struct perf *p, struct error *why)
 	result = settle_perf_events(p, why);
 	if (result == -EINVAL && p->only_threads) {
 		session_diagnose(p->session, SOURCE_RECORDER, DIAGNOSTIC_WARNING, 0,
-				 "Processes that the program starts from now on are recorded, too: leaving them out takes Linux 5.13.");
+				 "Processes that the program starts from now on are recorded, too: leaving them out requires Linux "
+				 "5.13.");
 		p->only_threads = 0;
 		result = settle_perf_events(p, why);
 	}
@@ -418,7 +419,7 @@ int perf_open_all(struct perf *p, struct error *why)
 	if (result == 0 && p->sched.wakeups)
 		open_wakeups(p);
 	if (result == 0)
-		tell_what_is_missing(p);
+		report_what_is_missing(p);
 	else
 		perf_close_all(p);
 	return result;

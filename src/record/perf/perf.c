@@ -48,8 +48,8 @@ int perf_begin(struct perf *p, struct session *s, const struct profile_options *
 	if ((options->attach_pid && perf_tasks_find(p, why) < 0) || perf_open_all(p, why) < 0) {
 		if (p->way.switches && !p->way.samples)
 			session_diagnose(s, SOURCE_RECORDER, DIAGNOSTIC_WARNING, 0,
-					 "Switches are not recorded: perf events are refused (%s). 'sonde doctor' says what "
-					 "would allow them.",
+					 "Switches are not recorded: perf events are refused (%s). 'sonde doctor' prints how to allow "
+					 "them.",
 					 why->text);
 		p->way.scope = SCOPE_NONE;
 		p->way.switches = 0;
@@ -79,14 +79,14 @@ void perf_window(struct perf *p, int open)
 		return;
 	}
 	if (!open)
-		sched_source_window(p, 0, raw_now());
+		sched_events_window(p, 0, raw_now());
 	for (uint32_t i = 0; i < p->cpu_count; i++)
 		for (int kind = PERF_KIND_SIDEBAND + 1; kind < PERF_KINDS; kind++)
 			if (p->cpus[i].fds[kind] >= 0)
 				ioctl(p->cpus[i].fds[kind], open ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0);
 	perf_tasks_window(p, open);
 	if (open)
-		sched_source_window(p, 1, raw_now());
+		sched_events_window(p, 1, raw_now());
 }
 
 static void take_seen(struct perf *p, const struct perf_stamp *stamp, int64_t time)
@@ -106,9 +106,9 @@ static int take_by_kind(struct perf *p, const struct perf_event_header *header, 
 		take_seen(p, stamp, time);
 		return 1;
 	case PERF_KIND_SWITCH: take_seen(p, stamp, time); return 0;
-	case PERF_KIND_SWITCH_STACK: sched_source_take_stack(p, header, stamp, time); return 1;
+	case PERF_KIND_SWITCH_STACK: sched_events_take_stack(p, header, stamp, time); return 1;
 	case PERF_KIND_WAKEUP:
-	case PERF_KIND_WAKEUP_NEW: sched_source_take_wakeup(p, header, stamp, time); return 0;
+	case PERF_KIND_WAKEUP_NEW: sched_events_take_wakeup(p, header, stamp, time); return 0;
 	default: p->damaged++; return 0;
 	}
 }
@@ -119,7 +119,7 @@ static int take_record(struct perf *p, const struct perf_event_header *header, c
 {
 	int64_t time = (int64_t)stamp->time - p->session->time.start;
 
-	sched_source_reach(p, (int64_t)stamp->time);
+	sched_events_reach(p, (int64_t)stamp->time);
 	if (header->type != PERF_RECORD_LOST && perf_tasks_is_copy(p, stamp))
 		return 0;
 	switch (header->type) {
@@ -129,7 +129,7 @@ static int take_record(struct perf *p, const struct perf_event_header *header, c
 	case PERF_RECORD_FORK:
 	case PERF_RECORD_EXIT: perf_take_task(p, header, stamp, time); return 1;
 	case PERF_RECORD_SWITCH:
-	case PERF_RECORD_SWITCH_CPU_WIDE: sched_source_take_switch(p, header, stamp, time); return 1;
+	case PERF_RECORD_SWITCH_CPU_WIDE: sched_events_take_switch(p, header, stamp, time); return 1;
 	case PERF_RECORD_LOST:
 	case PERF_RECORD_LOST_SAMPLES: perf_lost_take(p, header); return 1;
 	case PERF_RECORD_THROTTLE: p->throttled++; return 1;
@@ -169,9 +169,9 @@ uint64_t perf_round(struct perf *p, int last)
 	count = take_records(p, last);
 	if (last) {
 		perf_lost_look(p);
-		sched_source_end(p);
+		sched_events_end(p);
 	}
-	sched_source_name(p, last);
+	sched_events_name(p, last);
 	return count;
 }
 
@@ -181,13 +181,13 @@ void perf_hold(struct perf *p)
 		return;
 	take_records(p, 1);
 	perf_lost_look(p);
-	sched_source_name(p, 1);
+	sched_events_name(p, 1);
 }
 
 void perf_finish_copy(struct perf *p)
 {
 	if (p->way.scope != SCOPE_NONE)
-		sched_source_end(p);
+		sched_events_end(p);
 }
 
 void perf_release(struct perf *p)
@@ -195,7 +195,7 @@ void perf_release(struct perf *p)
 	perf_stop_poller(p);
 	perf_tasks_release(p);
 	perf_close_all(p);
-	sched_source_release(p);
+	sched_events_release(p);
 	free(p->heap);
 	p->heap = NULL;
 }

@@ -13,7 +13,7 @@
 #include "record/perf/attr.h"
 #include "record/perf/event.h"
 #include "record/perf/ring.h"
-#include "record/perf/sched_source.h"
+#include "record/perf/sched_events.h"
 #include "record/profile_options.h"
 #include "record/session/process_tree.h"
 
@@ -81,7 +81,7 @@ struct perf {
 	struct perf_event_attr attrs[PERF_KINDS];
 	struct perf_cpu *cpus;
 	uint32_t cpu_count;
-	struct sched_source sched;
+	struct sched_events sched;
 	int counts_lost;        /* the kernel tells how many records an event lost: since 6.0 */
 	struct idmap kinds;     /* event id -> PERF_SOURCE() */
 	struct perf_cpu **heap; /* the CPUs with something to read, oldest first */

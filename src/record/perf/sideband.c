@@ -38,7 +38,7 @@ void perf_take_comm(struct perf *p, const struct perf_event_header *header, cons
 		p->damaged++;
 	} else if (header->misc & PERF_RECORD_MISC_COMM_EXEC) {
 		roster_exec(p->session, exec.pid, time, name);
-		sched_source_take_life(p, &exec);
+		sched_events_take_life(p, &exec);
 	} else {
 		roster_rename(p->session, exec.pid, exec.tid, name, time);
 	}
@@ -63,7 +63,7 @@ void perf_take_task(struct perf *p, const struct perf_event_header *header, cons
 	event.pid = task.pid;
 	event.tid = task.tid;
 	if (ends) {
-		sched_source_take_life(p, &event);
+		sched_events_take_life(p, &event);
 		roster_exit(p->session, task.pid, task.tid, time);
 	} else if (task.pid != task.ppid) {
 		roster_fork(p->session, task.pid, task.ppid, time);
@@ -73,5 +73,5 @@ void perf_take_task(struct perf *p, const struct perf_event_header *header, cons
 			roster_thread(p->session, life, task.tid, time);
 	}
 	if (!ends)
-		sched_source_take_life(p, &event);
+		sched_events_take_life(p, &event);
 }

@@ -174,8 +174,8 @@ void perf_tasks_open(struct perf *p)
 	if (p->tasks.refused)
 		session_diagnose(p->session, SOURCE_RECORDER, DIAGNOSTIC_WARNING, 0, "%u threads are not sampled: perf_event_open: %s%s.",
 				 p->tasks.refused, strerror(-p->tasks.refusal),
-				 p->tasks.refusal == -EMFILE ? ". Each thread needs two or three descriptors per CPU; 'ulimit -n' "
-							       "allows no more" :
+				 p->tasks.refusal == -EMFILE ? ". Each thread needs two or three descriptors per CPU; raise 'ulimit "
+							       "-n'" :
 							       "");
 }
 

@@ -36,7 +36,7 @@ static int check_private(int fd, const char *folder, struct error *err)
 	struct stat st;
 
 	if (fstat(fd, &st) < 0)
-		return error_set_errno(err, errno, "cannot look at %s", folder);
+		return error_set_errno(err, errno, "cannot examine %s", folder);
 	if (st.st_uid != geteuid() || st.st_mode & 077)
 		return error_set(err, EPERM, "%s is not private (it must be yours alone, mode 0700); sessions cannot be used", folder);
 	return 0;
@@ -51,10 +51,10 @@ static int open_folder(int create, struct error *err)
 	if (r < 0)
 		return error_set_errno(err, -r, "XDG_RUNTIME_DIR cannot be used");
 	if (create && mkdir(folder, 0700) < 0 && errno != EEXIST)
-		return error_set_errno(err, errno, "cannot make %s, where sessions are (XDG_RUNTIME_DIR names another place)", folder);
+		return error_set_errno(err, errno, "cannot make %s, where sessions are (XDG_RUNTIME_DIR names another folder)", folder);
 	fd = open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0)
-		return error_set_errno(err, errno, "cannot open %s, where sessions are (XDG_RUNTIME_DIR names another place)", folder);
+		return error_set_errno(err, errno, "cannot open %s, where sessions are (XDG_RUNTIME_DIR names another folder)", folder);
 	r = check_private(fd, folder, err);
 	if (r < 0) {
 		close(fd);
@@ -250,7 +250,7 @@ int steer_find(const char *name, struct steer_reply *ret, struct error *err)
 		return error_set(err, ETIMEDOUT, "%u session(s) did not answer within %d s; their recorders may be stopped or very busy.",
 				 silent, STATUS_TIMEOUT_MS / 1000);
 	if (!search.count && name)
-		return error_set(err, ENOENT, "There is no session '%s'; 'sonde sessions list' shows those there are.", name);
+		return error_set(err, ENOENT, "Unknown session '%s'; 'sonde sessions list' lists the sessions.", name);
 	if (!search.count)
 		return error_set(err, ENOENT, "There is no session; 'sonde launch program' or 'sonde start' begins one.");
 	if (search.count > 1)
@@ -305,7 +305,7 @@ static int listen_in(int folder, const char *name, char *ret_name, const char *p
 	int fd, r;
 
 	if (name && each_in(folder, has_session_name, (void *)(uintptr_t)name, &silent) == 1)
-		return error_set(err, EEXIST, "There is a session '%s' already; 'sonde shutdown --session' ends one.", name);
+		return error_set(err, EEXIST, "The session '%s' already exists; 'sonde shutdown --session' ends one.", name);
 	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0)
 		return error_set_errno(err, errno, "cannot make a socket");

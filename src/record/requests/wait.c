@@ -40,7 +40,7 @@ static void end_waiting(struct waiting *w)
 	w->over = 1;
 }
 
-static void obey(struct waiting *w, uint32_t command)
+static void obey_command(struct waiting *w, uint32_t command)
 {
 	switch (command) {
 	case STEER_STATUS: return;
@@ -50,7 +50,7 @@ static void obey(struct waiting *w, uint32_t command)
 		return;
 	case STEER_CANCEL:
 	case STEER_SHUTDOWN: end_waiting(w); return;
-	case STEER_START: refuse_wait_request(w, EBUSY, "it was started already, and waits for 'sonde launch'"); return;
+	case STEER_START: refuse_wait_request(w, EBUSY, "it has already been started, and waits for 'sonde launch'"); return;
 	case STEER_STOP: refuse_wait_request(w, EBUSY, "no program was launched in it yet; 'cancel' ends it"); return;
 	default: refuse_wait_request(w, EINVAL, "the session does not know that command");
 	}
@@ -68,7 +68,7 @@ static void serve_wait_client(struct waiting *w, int fd)
 	if (n < 0 || !steer_request_check(&request, (size_t)n))
 		return;
 	w->reply = w->state;
-	obey(w, request.command);
+	obey_command(w, request.command);
 	send(fd, &w->reply, sizeof(w->reply), MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 

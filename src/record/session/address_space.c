@@ -245,26 +245,27 @@ static void insert(struct mapping_set *set, const struct mapping *new_one)
 	replace_mappings(set, first, last - first, pieces, count);
 }
 
-static int differ_if_told(uint64_t a, uint64_t b)
+static int differ_if_reported(uint64_t a, uint64_t b)
 {
 	return a && b && a != b;
 }
 
-static int is_same_mapping(const struct mapping *known, const struct space_mapping *told)
+static int is_same_mapping(const struct mapping *known, const struct space_mapping *reported)
 {
 	const struct module *m = known->module;
 	size_t length = strlen(m->path);
 
-	if (known->start != told->address || known->end != told->address + told->size ||
-	    (known->offset != told->offset && told->path[0] != '['))
+	if (known->start != reported->address || known->end != reported->address + reported->size ||
+	    (known->offset != reported->offset && reported->path[0] != '['))
 		return 0;
 	if (m->mapped_as == MODULE_JIT)
 		return 0;
-	if (m->build_id_size && told->build_id_size &&
-	    (m->build_id_size != told->build_id_size || memcmp(m->build_id, told->build_id, m->build_id_size) != 0))
+	if (m->build_id_size && reported->build_id_size &&
+	    (m->build_id_size != reported->build_id_size || memcmp(m->build_id, reported->build_id, m->build_id_size) != 0))
 		return 0;
-	return strncmp(m->path, told->path, length) == 0 && (!told->path[length] || strcmp(told->path + length, " (deleted)") == 0) &&
-	       !differ_if_told(m->inode, told->inode);
+	return strncmp(m->path, reported->path, length) == 0 &&
+	       (!reported->path[length] || strcmp(reported->path + length, " (deleted)") == 0) &&
+	       !differ_if_reported(m->inode, reported->inode);
 }
 
 void space_map(struct session *s, struct space *space, const struct space_mapping *mapping)
@@ -334,13 +335,13 @@ struct mapping *space_lookup(struct session *s, struct space *space, uint64_t pc
 	return m;
 }
 
-void space_place(struct session *s, struct space *space, uint64_t pc, struct place *ret)
+void space_place(struct session *s, struct space *space, uint64_t pc, struct code_address *ret)
 {
 	struct mapping *m = space_lookup(s, space, pc, 1);
 
-	*ret = (struct place){ 0, pc };
+	*ret = (struct code_address){ 0, pc };
 	if (m && !m->nowhere)
-		*ret = (struct place){ m->module->uid, pc - m->bias };
+		*ret = (struct code_address){ m->module->uid, pc - m->bias };
 }
 
 uint64_t space_generation(const struct space *space)

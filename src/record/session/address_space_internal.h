@@ -48,12 +48,12 @@ struct spaces {
 struct mapping *space_lookup(struct session *s, struct space *space, uint64_t pc, int sure);
 
 /* Where an address is, as FRAME has it; module 0 where nothing is mapped. */
-struct place {
+struct code_address {
 	uint64_t module;
 	uint64_t offset;
 };
 
-void space_place(struct session *s, struct space *space, uint64_t pc, struct place *ret);
+void space_place(struct session *s, struct space *space, uint64_t pc, struct code_address *ret);
 uint64_t space_generation(const struct space *space);
 
 /* address_space_proc.c: takes what /proc/PID/maps has; 0 when it was not read (too soon again, no process). */

@@ -102,8 +102,8 @@ static int has_key(const struct module *m, const struct module_key *key)
 	if (m->mapped_as != key->kind || m->process != key->process)
 		return 0;
 	if (key->build_id_size)
-		return m->build_id_told && same_build_id(m, key->build_id, key->build_id_size);
-	return !m->build_id_told && m->device == key->device && m->inode == key->inode && strlen(m->path) == key->path_size &&
+		return m->build_id_reported && same_build_id(m, key->build_id, key->build_id_size);
+	return !m->build_id_reported && m->device == key->device && m->inode == key->inode && strlen(m->path) == key->path_size &&
 	       memcmp(m->path, key->path, key->path_size) == 0;
 }
 
@@ -118,7 +118,7 @@ static struct module *create_module(struct modules *all, const struct module_key
 	m->process = key->process;
 	m->device = key->device;
 	m->inode = key->inode;
-	m->build_id_told = key->build_id_size != 0;
+	m->build_id_reported = key->build_id_size != 0;
 	m->build_id_size = key->build_id_size;
 	if (key->build_id_size)
 		memcpy(m->build_id, key->build_id, key->build_id_size);
@@ -141,12 +141,12 @@ static struct module *find_or_make(struct modules *all, const struct module_key 
 		m = m->next_same_key;
 	/* The same name and number, but another file since: a program built anew. The newer one
 	 * comes first in the chain. */
-	if (m && !m->build_id_told && m->file_size && module_changed(m, pid))
+	if (m && !m->build_id_reported && m->file_size && module_changed(m, pid))
 		m = NULL;
 	if (m)
 		return m;
 	if (all->made_count >= MODULE_LIMIT && key->kind != MODULE_OTHER)
-		return modules_named(all, MODULE_OTHER, "[more files than are told apart]");
+		return modules_named(all, MODULE_OTHER, "[too many files]");
 	return create_module(all, key, hash);
 }
 
@@ -251,8 +251,7 @@ static void diagnose(struct session *s, struct modules *all, const struct module
 					  "followed by frame pointers only, and it has no names unless a "
 					  "file with its build-id is found" :
 			 why == -ENOEXEC || why == -EBADMSG ?
-					  "%s is no ELF file that can be read: stacks through it are followed by frame "
-					  "pointers only" :
+					  "%s is not a readable ELF file: stacks through it are followed by frame pointers only" :
 					  "%s cannot be read here: stacks through it are followed by frame pointers only",
 			 m->path);
 }

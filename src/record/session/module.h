@@ -38,9 +38,9 @@ struct module {
 	char *path; /* without " (deleted)" */
 	uint8_t build_id[MODULE_BUILD_ID_LIMIT];
 	size_t build_id_size;
-	uint8_t build_id_told; /* by the kernel or the agent: a file must have the same */
-	uint8_t unusable;      /* there is no file, or not the right one: not tried again */
-	uint64_t device;       /* 0 = not told */
+	uint8_t build_id_reported; /* by the kernel or the agent: a file must have the same */
+	uint8_t unusable;          /* there is no file, or not the right one: not tried again */
+	uint64_t device;           /* 0 = not told */
 	uint64_t inode;
 	uint64_t file_size;    /* of the file that was opened */
 	int64_t file_changed;  /* its mtime, ns */

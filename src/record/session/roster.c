@@ -164,7 +164,7 @@ static uint32_t fill_roster_row(struct session *s, const struct roster_thread *t
 }
 
 /* Of all the processes of a machine only those that did something are told of. */
-static int is_told(const struct roster *roster, const struct roster_life *life)
+static int is_reported(const struct roster *roster, const struct roster_life *life)
 {
 	return life->used || !roster->whole_system;
 }
@@ -188,12 +188,12 @@ static void link_thread(struct roster_life *life, struct roster_thread *t)
 }
 
 /* Writes the thread's row and forgets it; a ring that is still open keeps the memory. */
-static void retire_thread(struct session *s, struct roster_thread *t, int told)
+static void retire_thread(struct session *s, struct roster_thread *t, int reported)
 {
 	int64_t values[TABLE_MAX_COLUMNS];
 	struct roster *roster = &s->roster;
 
-	if (told || t->used)
+	if (reported || t->used)
 		session_row(s, TABLE_THREAD, values, fill_roster_row(s, t, t->end, values));
 	if (t->samples)
 		report_track_close(t->samples);
@@ -221,7 +221,7 @@ static void end_thread(struct session *s, struct roster_life *life, struct roste
 	if (t->rings)
 		return;
 	if (!life->attached) {
-		retire_thread(s, t, is_told(roster, life));
+		retire_thread(s, t, is_reported(roster, life));
 		return;
 	}
 	unlink_thread(roster, t);
@@ -250,7 +250,7 @@ static void retire_life(struct session *s, struct roster_life *life)
 	while ((t = life->threads)) {
 		if (t->end < 0)
 			t->end = life->end;
-		retire_thread(s, t, life->attached || is_told(roster, life));
+		retire_thread(s, t, life->attached || is_reported(roster, life));
 	}
 	space_end(s, life->uid);
 	pthread_mutex_lock(&roster->lock);
@@ -269,7 +269,7 @@ static void write_life(struct session *s, struct roster_life *life)
 {
 	int64_t values[TABLE_MAX_COLUMNS];
 
-	if (!life->attached && is_told(&s->roster, life))
+	if (!life->attached && is_reported(&s->roster, life))
 		session_row(s, TABLE_PROCESS, values, life_row(life, life->end, values));
 }
 
@@ -596,10 +596,10 @@ void roster_provisional(struct session *s)
 	first = s->roster.lives;
 	pthread_mutex_unlock(&s->roster.lock);
 	for (struct roster_life *l = first; l; l = l->next) {
-		if (!l->attached && is_told(&s->roster, l))
+		if (!l->attached && is_reported(&s->roster, l))
 			report_append_provisional(s->tables[TABLE_PROCESS], values, life_row(l, l->perf_over ? l->end : s->now, values));
 		for (struct roster_thread *t = l->threads; t; t = t->next)
-			if (t->used || is_told(&s->roster, l))
+			if (t->used || is_reported(&s->roster, l))
 				provisional_thread(s, t);
 	}
 	for (struct roster_thread *t = s->roster.ended; t; t = t->next)

@@ -165,14 +165,14 @@ void session_loss(struct session *s, uint64_t process, uint64_t thread, enum los
 		return;
 	count_loss(s, reason, count);
 	if (s->full || loss_row(s, process, thread, reason, count) < 0)
-		s->untold[reason] += count;
+		s->unreported[reason] += count;
 }
 
-void session_tell_untold(struct session *s, uint64_t process)
+void session_report_unreported(struct session *s, uint64_t process)
 {
 	for (unsigned reason = 1; reason < LOSS_REASONS; reason++)
-		if (s->untold[reason] && loss_row(s, process, 0, (enum loss_reason)reason, s->untold[reason]) == 0)
-			s->untold[reason] = 0;
+		if (s->unreported[reason] && loss_row(s, process, 0, (enum loss_reason)reason, s->unreported[reason]) == 0)
+			s->unreported[reason] = 0;
 }
 
 static void clock_row(struct session *s, const struct clock_snapshot *snapshot)

@@ -18,21 +18,21 @@
 
 enum diagnostic_source { SOURCE_AGENT = 1, SOURCE_RECORDER = 2 };
 
-/* Ranges begun by a thread in a domain and ended by anyone: each open one has a lane of its
- * own, so that every lane is a track sorted by start and by end. Outlives the
+/* Ranges begun by a thread in a domain and ended by anyone: each open one has a track of its
+ * own, so that every track is sorted by start and by end. Outlives the
  * thread while ranges are open. */
-struct lane {
+struct placed_track {
 	struct report_track *track;
 	int64_t last_end;
 };
 
-struct lane_set {
+struct track_set {
 	unsigned refs; /* the thread, and every open range */
 	uint64_t process;
 	uint64_t thread;
 	uint64_t domain; /* uid */
-	struct lane *lanes;
-	uint64_t *free_lanes; /* one bit per lane */
+	struct placed_track *tracks;
+	uint64_t *free_tracks; /* one bit per track */
 	uint32_t count;
 	uint32_t cap;
 	uint32_t free_words;
@@ -52,11 +52,11 @@ struct event_attributes {
 	uint64_t args; /* ARG.set of the others; 0 = none */
 };
 
-struct open_slice {
+struct open_push {
 	uint32_t level;
-	uint8_t hang_told; /* it lasts so long that a report was written */
-	int64_t named;     /* when its name got its id */
-	uint8_t plain;     /* start and name are all there is */
+	uint8_t hang_reported; /* it lasts so long that a report was written */
+	int64_t named;         /* when its name got its id */
+	uint8_t plain;         /* start and name are all there is */
 	struct event_attributes event;
 };
 
@@ -64,14 +64,14 @@ struct open_slice {
 struct domain_state {
 	uint32_t id;
 	uint64_t uid;
-	struct open_slice *open;
+	struct open_push *open;
 	uint32_t depth;
 	uint32_t open_cap;
 	uint32_t track_count;
 	struct report_track **tracks; /* by level */
 	struct report_track *marks;
 	int64_t last_mark;
-	struct lane_set *lanes;
+	struct track_set *start_end_tracks;
 };
 
 /* Binary payloads of one event that are in the report already, in the order of the call. */
@@ -176,10 +176,10 @@ struct counter_text {
 
 struct open_range {
 	uint64_t id;
-	struct lane_set *lanes;
-	uint32_t lane;
+	struct track_set *tracks;
+	uint32_t track;
 	uint8_t used;
-	uint8_t hang_told;
+	uint8_t hang_reported;
 	int64_t named;
 	struct event_attributes event;
 };
@@ -224,7 +224,7 @@ struct traced_process {
 	struct idmap range_index; /* range id -> index in ranges */
 	struct open_range *ranges;
 	uint32_t range_cap;
-	uint32_t range_free;      /* first unused + 1, chained through `lane` */
+	uint32_t range_free;      /* first unused + 1, chained through `track` */
 	struct idmap early_index; /* range id -> index in early */
 	struct early_end *early;
 	uint32_t early_count;
@@ -275,12 +275,12 @@ struct session {
 	uint64_t next_arg_set;
 	uint32_t next_track;
 	uint32_t chunks_in_circulation;
-	uint64_t events;               /* records decoded that are events */
-	uint64_t unwritten;            /* events decoded after the disk was full */
-	uint64_t dropped;              /* events that are lost: with those written they are all there were */
-	uint64_t gpu_lost;             /* states and switches of GPUs, which are no events */
-	uint64_t untold[LOSS_REASONS]; /* losses that wait for the end of the report: it takes few rows more */
-	uint64_t timer_samples;        /* taken in targets, and the CPU time they stand for */
+	uint64_t events;                   /* records decoded that are events */
+	uint64_t unwritten;                /* events decoded after the disk was full */
+	uint64_t dropped;                  /* events that are lost: with those written they are all there were */
+	uint64_t gpu_lost;                 /* states and switches of GPUs, which are no events */
+	uint64_t unreported[LOSS_REASONS]; /* losses that wait for the end of the report: it takes few rows more */
+	uint64_t timer_samples;            /* taken in targets, and the CPU time they stand for */
 	uint64_t timer_samples_ns;
 	uint64_t untraced; /* programs that could not be traced */
 	uint32_t cost_pair_ps;
@@ -319,7 +319,7 @@ void session_diagnose(struct session *s, enum diagnostic_source source, int seve
 	__attribute__((format(printf, 5, 6)));
 void session_loss(struct session *s, uint64_t process, uint64_t thread, enum loss_reason reason, uint64_t count);
 /* At the end: what is lost because the report takes no more rows. */
-void session_tell_untold(struct session *s, uint64_t process);
+void session_report_unreported(struct session *s, uint64_t process);
 /* Appends a row of a PLAIN table that stands for an event. */
 void session_plain_event(struct session *s, enum table_id table, const int64_t *values, uint32_t present);
 /* An event that was counted and makes no sense. */

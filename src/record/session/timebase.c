@@ -63,7 +63,7 @@ static void cache_segment(struct timebase *t, size_t i)
 
 /* A stamp may be anything; what lies absurdly far from all snapshots is moved near
  * them, so that no arithmetic overflows. */
-static int64_t tame(const struct timebase *t, uint64_t ticks)
+static int64_t tame_ticks(const struct timebase *t, uint64_t ticks)
 {
 	int64_t first = t->coarse.count ? t->coarse.snapshots[0].ticks : 0;
 	int64_t last = t->fine.count ? t->fine.snapshots[t->fine.count - 1].ticks : 0;
@@ -76,7 +76,7 @@ static int64_t tame(const struct timebase *t, uint64_t ticks)
 int64_t timebase_convert_slow(struct timebase *t, uint64_t stamp)
 {
 	struct clock_map *map = &t->fine;
-	int64_t ticks = tame(t, stamp);
+	int64_t ticks = tame_ticks(t, stamp);
 	int64_t raw;
 
 	/* Older than all fine snapshots: a stamp that was long on its way. */

@@ -161,7 +161,7 @@ static int is_slow(const struct trigger_slow *slow, int64_t duration)
 	return median > 0 && (double)duration > slow->factor * (double)median;
 }
 
-static void tell_slow(struct triggers *t, const struct trigger_slow *slow, int64_t duration, const char *what)
+static void report_slow(struct triggers *t, const struct trigger_slow *slow, int64_t duration, const char *what)
 {
 	struct trigger_message message = { .kind = TRIGGER_SLOW };
 	double median = (double)trigger_median(slow);
@@ -171,7 +171,7 @@ static void tell_slow(struct triggers *t, const struct trigger_slow *slow, int64
 	pull(t, &message);
 }
 
-void trigger_range(struct session *s, uint64_t domain, uint64_t name, int64_t start, int64_t end, int told)
+void trigger_range(struct session *s, uint64_t domain, uint64_t name, int64_t start, int64_t end, int reported)
 {
 	struct triggers *t = s->triggers;
 
@@ -180,13 +180,13 @@ void trigger_range(struct session *s, uint64_t domain, uint64_t name, int64_t st
 
 		if (!is_trigger_range(&slow->name, domain, name))
 			continue;
-		if (!told && is_slow(slow, end - start))
-			tell_slow(t, slow, end - start, "took");
+		if (!reported && is_slow(slow, end - start))
+			report_slow(t, slow, end - start, "took");
 		trigger_add_duration(slow, end - start);
 	}
 }
 
-static int hangs(const struct trigger_slow *slow, int64_t lasted)
+static int is_hanging(const struct trigger_slow *slow, int64_t lasted)
 {
 	int64_t median = trigger_median(slow);
 
@@ -197,24 +197,24 @@ static int hangs(const struct trigger_slow *slow, int64_t lasted)
 static uint8_t check_one(struct session *s, uint64_t domain, uint64_t name, int64_t lasted)
 {
 	struct triggers *t = s->triggers;
-	int told = 0;
+	int reported = 0;
 
 	for (uint32_t i = 0; i < t->slow_count; i++) {
 		struct trigger_slow *slow = &t->slow[i];
 
-		if (!is_trigger_range(&slow->name, domain, name) || !hangs(slow, lasted))
+		if (!is_trigger_range(&slow->name, domain, name) || !is_hanging(slow, lasted))
 			continue;
-		tell_slow(t, slow, lasted, "has lasted");
-		told = 1;
+		report_slow(t, slow, lasted, "has lasted");
+		reported = 1;
 	}
-	return (uint8_t)told;
+	return (uint8_t)reported;
 }
 
 static void check_domain(struct session *s, struct domain_state *d, int64_t time)
 {
 	for (uint32_t i = 0; i < d->depth; i++)
-		if (!d->open[i].hang_told)
-			d->open[i].hang_told = check_one(s, d->uid, d->open[i].event.name, time - d->open[i].event.start);
+		if (!d->open[i].hang_reported)
+			d->open[i].hang_reported = check_one(s, d->uid, d->open[i].event.name, time - d->open[i].event.start);
 }
 
 static void check_process(struct session *s, struct traced_process *p, int64_t time)
@@ -225,8 +225,8 @@ static void check_process(struct session *s, struct traced_process *p, int64_t t
 	for (uint32_t i = 0; i < p->range_cap; i++) {
 		struct open_range *range = &p->ranges[i];
 
-		if (range->used && !range->hang_told)
-			range->hang_told = check_one(s, range->lanes->domain, range->event.name, time - range->event.start);
+		if (range->used && !range->hang_reported)
+			range->hang_reported = check_one(s, range->tracks->domain, range->event.name, time - range->event.start);
 	}
 }
 

@@ -57,7 +57,7 @@ void triggers_free(struct triggers *t);
 
 /* Names are string ids, domains are uids. A range that was told of while it was open is no news when it ends. */
 void trigger_mark(struct session *s, uint64_t domain, uint64_t name);
-void trigger_range(struct session *s, uint64_t domain, uint64_t name, int64_t start, int64_t end, int told);
+void trigger_range(struct session *s, uint64_t domain, uint64_t name, int64_t start, int64_t end, int reported);
 void trigger_string(struct session *s, uint64_t id, const char *text, size_t size);
 void trigger_domain(struct session *s, uint64_t uid, const char *text, size_t size);
 /* When all rings have been read to where they stood at `time`: ranges that were open for too long then. */

@@ -37,7 +37,7 @@ struct window_span {
 	uint64_t step;
 };
 /* At the end: facts of the report about each. */
-void window_tell_spans(struct recorder *r);
+void window_report_spans(struct recorder *r);
 
 /* Agents that wait for the gate are woken. */
 void gate_set(struct ring_session *page, uint32_t gate);

@@ -73,7 +73,7 @@ void stacks_release(struct session *s)
 	s->stacks = NULL;
 }
 
-static uint64_t mix(uint64_t a, uint64_t b)
+static uint64_t mix_stack_hash(uint64_t a, uint64_t b)
 {
 	return (a ^ b * 0x9e3779b97f4a7c15ull) * 0xbf58476d1ce4e5b9ull;
 }
@@ -93,7 +93,7 @@ static void frame_row(struct session *s, uint32_t id, const struct stack_frame *
 
 static uint32_t frame_id(struct session *s, struct stacks *all, const struct stack_frame *f)
 {
-	uint64_t hash = mix(f->offset, f->module);
+	uint64_t hash = mix_stack_hash(f->offset, f->module);
 	struct hash_probe at = hash_probe(hash);
 
 	while (hash_next(&all->frame_index, &at))
@@ -123,7 +123,7 @@ static void node_row(struct session *s, uint32_t id, const struct node *n)
 
 static uint32_t node_id(struct session *s, struct stacks *all, uint32_t parent, uint32_t frame)
 {
-	uint64_t hash = mix(parent, frame);
+	uint64_t hash = mix_stack_hash(parent, frame);
 	struct hash_probe at = hash_probe(hash);
 	struct node *n;
 
@@ -161,7 +161,7 @@ static uint32_t cut_frame(struct session *s, struct stacks *all)
 
 static struct stack_frame find_frame(struct session *s, struct stacks *all, struct space *space, uint64_t pc)
 {
-	struct place place;
+	struct code_address place;
 
 	if (!space) {
 		if (!all->kernel_module)
@@ -175,7 +175,7 @@ static struct stack_frame find_frame(struct session *s, struct stacks *all, stru
 /* The frame of an address in a space, or (NULL) in the kernel. */
 static uint32_t frame_of(struct session *s, struct stacks *all, struct space *space, uint64_t pc)
 {
-	struct cached_frame *cached = &all->cache[mix(pc, 1) & (CACHE_SIZE - 1)];
+	struct cached_frame *cached = &all->cache[mix_stack_hash(pc, 1) & (CACHE_SIZE - 1)];
 	struct stack_frame frame;
 
 	if (cached->pc == pc && cached->frame && cached->generation == (space ? space_generation(space) : KERNEL_GENERATION))
@@ -202,8 +202,8 @@ static void say_full(struct session *s, struct stacks *all)
 		return;
 	all->full = 1;
 	session_diagnose(s, SOURCE_RECORDER, DIAGNOSTIC_WARNING, 0,
-			 "there are more than %u distinct places or %u distinct stacks (or no memory for them): "
-			 "new ones are cut where they leave those known",
+			 "there are more than %u distinct addresses or %u distinct stacks, or no memory for them: new ones are cut "
+			 "where they leave known ones",
 			 FRAME_LIMIT, NODE_LIMIT);
 }
 

@@ -37,7 +37,7 @@ struct symbolizing {
 _Static_assert(offsetof(struct symbolizing, rows) == 0, "it is the context of the rows as well");
 
 /* Ids run from 1 without gaps: those beyond the number of rows are damage. */
-static bool valid(int64_t id, size_t limit)
+static bool is_valid_id(int64_t id, size_t limit)
 {
 	return id > 0 && (uint64_t)id < limit;
 }
@@ -47,7 +47,7 @@ static int take_known_module(void *context, const int64_t *values, uint32_t pres
 	struct symbolizing *s = context;
 	struct known_module *m;
 
-	if (!valid(values[COLUMN_MODULE_UID], s->module_limit))
+	if (!is_valid_id(values[COLUMN_MODULE_UID], s->module_limit))
 		return 0;
 	m = &s->modules[values[COLUMN_MODULE_UID]];
 	m->kind = (enum module_kind)values[COLUMN_MODULE_KIND];
@@ -67,9 +67,9 @@ static int take_known_frame(void *context, const int64_t *values, uint32_t prese
 {
 	struct symbolizing *s = context;
 
-	if (!valid(values[COLUMN_FRAME_ID], s->frame_limit))
+	if (!is_valid_id(values[COLUMN_FRAME_ID], s->frame_limit))
 		return 0;
-	if ((present >> COLUMN_FRAME_MODULE & 1) && valid(values[COLUMN_FRAME_MODULE], s->module_limit) &&
+	if ((present >> COLUMN_FRAME_MODULE & 1) && is_valid_id(values[COLUMN_FRAME_MODULE], s->module_limit) &&
 	    can_have_names(&s->modules[values[COLUMN_FRAME_MODULE]]))
 		s->frames[values[COLUMN_FRAME_ID]] = (struct namer_frame){ (uint64_t)values[COLUMN_FRAME_OFFSET],
 									   (uint32_t)values[COLUMN_FRAME_MODULE],
@@ -81,7 +81,8 @@ static int take_known_name(void *context, const int64_t *values, uint32_t presen
 {
 	struct symbolizing *s = context;
 
-	if (valid(values[COLUMN_FRAME_SYMBOL_FRAME], s->frame_limit) && (present >> COLUMN_FRAME_SYMBOL_SYMBOL & 1) && !s->request->all)
+	if (is_valid_id(values[COLUMN_FRAME_SYMBOL_FRAME], s->frame_limit) && (present >> COLUMN_FRAME_SYMBOL_SYMBOL & 1) &&
+	    !s->request->all)
 		s->frames[values[COLUMN_FRAME_SYMBOL_FRAME]].module = 0;
 	return 0;
 }
@@ -126,10 +127,10 @@ static void report_symbol_trouble(void *context, const char *text)
 {
 	const struct symbolizing *s = context;
 
-	s->request->tell(s->request->context, text);
+	s->request->trouble(s->request->context, text);
 }
 
-static void left(void *context, uint32_t module, size_t frames)
+static void report_left_frames(void *context, uint32_t module, size_t frames)
 {
 	const struct symbolizing *s = context;
 	const struct known_module *m = &s->modules[module];
@@ -170,7 +171,7 @@ static int add_names(struct symbolizing *s, struct symbolize_result *ret, struct
 	const struct symbolize_request *q = s->request;
 	/* clang-format off */
 	struct namer namer = { .context = s, .describe = describe_known_module, .symbol = symbol_rows_symbol,
-			       .frame = symbol_rows_frame, .trouble = report_symbol_trouble, .left = left, .folders = q->folders,
+			       .frame = symbol_rows_frame, .trouble = report_symbol_trouble, .left = report_left_frames, .folders = q->folders,
 			       .kallsyms = same_boot(s->report) ? KALLSYMS_PATH : NULL,
 			       .last_symbol = s->last_symbol };
 	/* clang-format on */

@@ -15,7 +15,7 @@ struct symbolize_request {
 	bool all;            /* frames that have names as well */
 	const char *folders; /* with debug files: "folder:folder", or NULL */
 	/* One call for each thing that is in the way of a name; `text` is half a sentence. */
-	void (*tell)(void *context, const char *text);
+	void (*trouble)(void *context, const char *text);
 	/* And one for each file with frames that still have no name; build_id is "" where it has none. */
 	void (*left)(void *context, const char *path, const char *build_id, size_t frames);
 	void *context;

@@ -58,6 +58,6 @@ void stacks_resolve(struct session *s, const char *debug_folders)
 	for (uint32_t i = 0; frames && i < count; i++)
 		frames[i] = (struct namer_frame){ known[i].offset, known[i].module, i + 1 };
 	if (frames && namer_run(&namer, frames, count) < 0)
-		diagnose_symbol_trouble(&naming, "there was no memory to name all functions; 'sonde symbolize' can do it later");
+		diagnose_symbol_trouble(&naming, "out of memory: some functions have no name; 'sonde symbolize' can find them later");
 	free(frames);
 }

@@ -160,7 +160,7 @@ void timer_samples_report_rate(struct session *s, uint32_t asked_hz)
 	rate = (double)s->timer_samples * 1e9 / (double)s->timer_samples_ns;
 	if (rate < 0.9 * asked_hz)
 		session_diagnose(s, SOURCE_RECORDER, DIAGNOSTIC_WARNING, 0,
-				 "Timers gave %.0f samples per second of CPU time, not %u: the kernel looks at them once "
-				 "a tick. Each sample stands for the time since the one before.",
+				 "Timers gave %.0f samples per second of CPU time, not %u: the kernel checks them once a tick. Each "
+				 "sample stands for the time since the one before.",
 				 rate, asked_hz);
 }

@@ -84,7 +84,7 @@ static int decode_columns(struct cut *c, const struct set_view *set, uint32_t co
 }
 
 /* Decoded columns as an encoder has them: nulls take no place. */
-static void make_dense(struct cut *c, struct set_rows *rows, uint32_t *masks)
+static void make_dense(struct cut *c, struct row_set *rows, uint32_t *masks)
 {
 	memset(masks, 0, rows->head.rows * sizeof(*masks));
 	for (uint32_t left = rows->head.present; left; left &= left - 1) {
@@ -109,7 +109,7 @@ static void make_dense(struct cut *c, struct set_rows *rows, uint32_t *masks)
 static int add_detail(struct cut *c, const struct entry *e, const uint8_t *payload, uint64_t size)
 {
 	struct cursor at = { payload + e->inside, payload + size, 0 };
-	struct set_rows rows = { 0 };
+	struct row_set rows = { 0 };
 	struct set_view set;
 	uint32_t *masks;
 	int r;

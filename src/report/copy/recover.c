@@ -27,7 +27,7 @@ static int final_name(const char *part_path, char *ret, size_t size, struct erro
 		return error_set(err, EINVAL, "%s is not the .part file of a recording", part_path);
 	length = snprintf(ret, size, "%.*s", (int)(suffix - part_path), part_path);
 	if (length < 0 || (size_t)length >= size)
-		return error_set(err, ENAMETOOLONG, "%s is too long a name", part_path);
+		return error_set(err, ENAMETOOLONG, "the name %s is too long", part_path);
 	return 0;
 }
 

@@ -290,7 +290,7 @@ static void put_durations(struct encoder *e, const int64_t *start, const int64_t
 }
 
 /* Which rows have the column, one bit each. The bitmap's own head precedes the values'. */
-static void put_null_bitmap(struct encoder *e, const struct set_rows *rows, unsigned column, int compress)
+static void put_null_bitmap(struct encoder *e, const struct row_set *rows, unsigned column, int compress)
 {
 	uint32_t n = rows->head.rows, size = (n + 7) / 8;
 
@@ -313,7 +313,7 @@ static void put_any_values(struct encoder *e, const int64_t *v, uint32_t n, int 
 	put_zigzag(&e->head, v[0]);
 }
 
-static void encode_values(struct encoder *e, const struct set_rows *rows, unsigned column, int compress)
+static void encode_values(struct encoder *e, const struct row_set *rows, unsigned column, int compress)
 {
 	uint32_t n = rows->counts[column];
 
@@ -327,7 +327,7 @@ static void encode_values(struct encoder *e, const struct set_rows *rows, unsign
 
 /* A column with some nulls begins with a byte that says so, how many values there are
  * and the bitmap; then it goes on like any other. */
-static void encode_column(struct encoder *e, const struct set_rows *rows, unsigned column, int compress)
+static void encode_column(struct encoder *e, const struct row_set *rows, unsigned column, int compress)
 {
 	CHECK(rows->counts[column] <= rows->head.rows);
 	if (rows->counts[column] != rows->head.rows) {
@@ -349,7 +349,7 @@ static void put_head(struct encoder *e, const struct set_head *h)
 	put_varint(&e->head, h->present);
 }
 
-int encode_set(struct encoder *e, const struct set_rows *rows, int compress, struct buf *out)
+int encode_set(struct encoder *e, const struct row_set *rows, int compress, struct buf *out)
 {
 	TRY(encoder_room(e, rows->head.rows));
 	buf_clear(&e->head);

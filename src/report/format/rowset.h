@@ -25,7 +25,7 @@ struct set_head {
 };
 
 /* The rows to encode. Columns are dense: nulls take no place in them. */
-struct set_rows {
+struct row_set {
 	struct set_head head;
 	enum table_kind kind;
 	const int64_t *columns[TABLE_MAX_COLUMNS];
@@ -48,7 +48,7 @@ void encoder_release(struct encoder *e);
 
 /* Appends the encoded set to `out`. Without `compress` planes are stored plainly,
  * for the journal and for sets that are compressed together. */
-int encode_set(struct encoder *e, const struct set_rows *rows, int compress, struct buf *out);
+int encode_set(struct encoder *e, const struct row_set *rows, int compress, struct buf *out);
 
 /* A row set found in a payload. */
 struct set_view {

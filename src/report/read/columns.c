@@ -6,7 +6,7 @@
 #include "base/cleanup.h"
 #include "report/read/internal.h"
 
-static int find_set(struct report *r, const struct place *p, enum table_id table, struct set_view *ret)
+static int find_set(struct report *r, const struct set_address *p, enum table_id table, struct set_view *ret)
 {
 	const struct block_ref *b = &r->blocks[p->block];
 	struct cursor c;
@@ -46,7 +46,7 @@ int report_column(const struct report *report, enum table_id table, size_t group
 {
 	/* the content is constant to callers; what is loaded on the way is guarded */
 	struct report *r = (struct report *)(uintptr_t)report;
-	const struct place *p;
+	const struct set_address *p;
 	struct set_view set;
 	struct scratch *s;
 	int rc;

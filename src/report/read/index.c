@@ -60,7 +60,7 @@ int index_group(struct report *r, uint32_t block, const struct entry *e, uint32_
 		.present = (uint32_t)(e->present & ((1ull << schema->column_count) - 1)),
 		.segment = e->segment,
 	};
-	t->places[t->count++] = (struct place){ block, e->inside, e->bytes, e->items, skip };
+	t->places[t->count++] = (struct set_address){ block, e->inside, e->bytes, e->items, skip };
 	t->rows += e->items - skip;
 	return 0;
 }
@@ -170,7 +170,7 @@ struct directory_walk {
 };
 
 /* What is in the file is named once, in its order: entries of the same bytes would let a small file stand for any amount. */
-static int follows(const struct directory_walk *w, const struct entry *e)
+static int follows_entry(const struct directory_walk *w, const struct entry *e)
 {
 	const struct entry *last = &w->previous;
 
@@ -191,7 +191,7 @@ static int walk_rows(struct directory_walk *w)
 	for (uint32_t i = 0; i < w->rows.rows && rc == 0; i++) {
 		entry_from_row(&w->rows, i, &e);
 		if (e.kind >= BLOCK_GROUP && e.kind <= BLOCK_BLOBS) {
-			if (!follows(w, &e))
+			if (!follows_entry(w, &e))
 				return -EBADMSG;
 			w->previous = e;
 		}

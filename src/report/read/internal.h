@@ -25,7 +25,7 @@ struct block_ref {
 };
 
 /* Where the rows of a group are. */
-struct place {
+struct set_address {
 	uint32_t block;
 	uint32_t inside;
 	uint32_t bytes;
@@ -35,7 +35,7 @@ struct place {
 
 struct table_groups {
 	struct report_group *groups;
-	struct place *places;
+	struct set_address *places;
 	size_t count;
 	uint64_t rows;
 	struct report_group *absent;

@@ -298,8 +298,8 @@ static int cannot_open(const char *path, int code, struct error *err)
 		return error_set_errno(err, code, "cannot open %s", path);
 	if (access(part, F_OK) == 0)
 		return error_set(err, ENOENT,
-				 "%s does not exist, but %s does: its recording goes on, or was killed "
-				 "and 'sonde recover %s' makes a report of it",
+				 "%s does not exist, but %s does: it is still being recorded, or the recorder was killed and 'sonde "
+				 "recover %s' makes a report of it",
 				 path, part, part);
 	return error_set(err, ENOENT, "%s does not exist", path);
 }
@@ -352,8 +352,8 @@ int report_check_whole(const struct report *r, const char *path, struct error *e
 {
 	if (!r->partial || strstr(path_name(path), ".part"))
 		return 0;
-	return error_set(err, EBADMSG, "%s is cut off or damaged at its end: call it %s.part and let sonde recover save the rest", path,
-			 path);
+	return error_set(err, EBADMSG, "%s is cut off or damaged at its end; rename it to %s.part, and 'sonde recover' saves the rest",
+			 path, path);
 }
 
 size_t report_group_count(const struct report *r, enum table_id table)

@@ -29,7 +29,7 @@ enum { DETAIL_COLUMNS = COLUMN_LOD_LAST + 1 };
 
 /* The set to encode. */
 struct detail_set {
-	struct set_rows rows;
+	struct row_set rows;
 	uint32_t which[MAX_BUCKETS]; /* buckets that have something */
 	uint32_t masks[MAX_BUCKETS];
 	int64_t values[DETAIL_COLUMNS][MAX_BUCKETS];
@@ -41,7 +41,7 @@ struct detail_room {
 	struct detail_set set;
 };
 
-static int has_detail(const struct set_rows *rows)
+static int has_detail(const struct row_set *rows)
 {
 	return rows->kind != TABLE_KIND_PLAIN && rows->head.rows >= DETAIL_MIN_ROWS;
 }
@@ -77,7 +77,7 @@ static void spread(struct buckets *b, int64_t start, int64_t end)
 	}
 }
 
-static void begin_buckets(struct buckets *b, const struct set_rows *rows)
+static void begin_buckets(struct buckets *b, const struct row_set *rows)
 {
 	b->count = rows->head.rows / detail_rows(rows->head.table) + 2;
 	memset(b->items, 0, b->count * sizeof(b->items[0]));
@@ -86,7 +86,7 @@ static void begin_buckets(struct buckets *b, const struct set_rows *rows)
 }
 
 /* A row that ends before it begins, or that is out of bounds, is none. */
-static void sum_up_buckets(struct buckets *b, const struct set_rows *rows)
+static void sum_up_buckets(struct buckets *b, const struct row_set *rows)
 {
 	const int64_t *start = rows->columns[0], *end = rows->kind == TABLE_KIND_SPAN ? rows->columns[1] : start;
 
@@ -109,7 +109,7 @@ static void sum_up_buckets(struct buckets *b, const struct set_rows *rows)
 }
 
 /* The value of a counter's row: whole or real, whichever it has. */
-static int counter_value(const struct set_rows *rows, uint32_t row, uint32_t *integer, uint32_t *real, double *ret)
+static int counter_value(const struct row_set *rows, uint32_t row, uint32_t *integer, uint32_t *real, double *ret)
 {
 	uint32_t mask = rows->masks ? rows->masks[row] : rows->head.present;
 	int has_real = mask >> COLUMN_COUNTER_REAL & 1, has_integer = mask >> COLUMN_COUNTER_INTEGER & 1;
@@ -121,7 +121,7 @@ static int counter_value(const struct set_rows *rows, uint32_t row, uint32_t *in
 	return (has_integer || has_real) && isfinite(*ret);
 }
 
-static void sum_up_counter(struct buckets *b, const struct set_rows *rows)
+static void sum_up_counter(struct buckets *b, const struct row_set *rows)
 {
 	uint32_t integer = 0, real = 0;
 	double value;
@@ -141,7 +141,7 @@ static void sum_up_counter(struct buckets *b, const struct set_rows *rows)
 }
 
 /* Where the values of rows are among those that have one; NULL: they are at the rows' own numbers. */
-static uint32_t *value_places(const struct set_rows *rows, int column)
+static uint32_t *value_places(const struct row_set *rows, int column)
 {
 	uint32_t *places, at = 0;
 
@@ -157,7 +157,7 @@ static uint32_t *value_places(const struct set_rows *rows, int column)
 	return places;
 }
 
-static int64_t find_detail_value(const struct set_rows *rows, int column, const uint32_t *places, uint32_t row)
+static int64_t find_detail_value(const struct row_set *rows, int column, const uint32_t *places, uint32_t row)
 {
 	uint32_t at = places ? places[row] : row;
 
@@ -202,7 +202,7 @@ static void fill_sums(struct detail_set *set, const struct buckets *b)
 	}
 }
 
-static void fill_names(struct detail_set *set, const struct set_rows *rows, const struct buckets *b)
+static void fill_names(struct detail_set *set, const struct row_set *rows, const struct buckets *b)
 {
 	unsigned column = detail_name_column(rows->head.table);
 	int from_column = name_column(rows->head.table);
@@ -228,7 +228,7 @@ static int is_long(const struct buckets *b, const struct bucket *from)
 }
 
 /* Of a column of the rows that are as long as a bucket. */
-static void add_flags(uint8_t *flags, const struct detail_set *set, const struct set_rows *rows, const struct buckets *b, int column,
+static void add_flags(uint8_t *flags, const struct detail_set *set, const struct row_set *rows, const struct buckets *b, int column,
 		      int64_t mask, uint8_t flag)
 {
 	uint32_t *places = column < 0 || !rows->counts[column] ? NULL : value_places(rows, column);
@@ -242,7 +242,7 @@ static void add_flags(uint8_t *flags, const struct detail_set *set, const struct
 	free(places);
 }
 
-static void fill_flags(struct detail_set *set, const struct set_rows *rows, const struct buckets *b)
+static void fill_flags(struct detail_set *set, const struct row_set *rows, const struct buckets *b)
 {
 	uint8_t flags[MAX_BUCKETS] = { 0 };
 	uint32_t count = 0;
@@ -283,7 +283,7 @@ static void fill_values(struct detail_set *set, const struct buckets *b)
 }
 
 /* Rows that are as long as a bucket: at most one begins in each. */
-static void fill_longs(struct detail_set *set, const struct set_rows *rows, const struct buckets *b)
+static void fill_longs(struct detail_set *set, const struct row_set *rows, const struct buckets *b)
 {
 	uint32_t count = 0, columns = 1u << COLUMN_LOD_LONGEST | 1u << COLUMN_LOD_AT | 1u << COLUMN_LOD_ROW;
 
@@ -317,7 +317,7 @@ static void fill_masks(struct detail_set *set)
 	set->rows.masks = mixed ? set->masks : NULL;
 }
 
-static void fill_set(struct detail_set *set, const struct set_rows *rows, const struct buckets *b)
+static void fill_set(struct detail_set *set, const struct row_set *rows, const struct buckets *b)
 {
 	memset(&set->rows, 0, sizeof(set->rows));
 	memset(set->masks, 0, b->count * sizeof(set->masks[0]));
@@ -367,7 +367,7 @@ static void follow_file(struct report_writer *w)
 	d->seed = w->seed;
 }
 
-static int add_detail_set(struct report_writer *w, const struct set_rows *rows)
+static int add_detail_set(struct report_writer *w, const struct row_set *rows)
 {
 	size_t before = w->detail.payload.len;
 	/* clang-format off */
@@ -387,7 +387,7 @@ static int add_detail_set(struct report_writer *w, const struct set_rows *rows)
 	return r;
 }
 
-void detail_add(struct report_writer *w, const struct set_rows *rows)
+void detail_add(struct report_writer *w, const struct row_set *rows)
 {
 	struct detail_room *room;
 

@@ -82,7 +82,7 @@ static int limit_error(const struct report_writer *w, struct error *err)
 static int disk_error(const struct report_writer *w, uint64_t left, struct error *err)
 {
 	return error_set(err, ENOSPC,
-			 "only %llu MB are free where %s is written (%llu MB are kept free); free some space or choose another place "
+			 "only %llu MB are free where %s is written (%llu MB are kept free); free some space or choose another folder "
 			 "with -o",
 			 (unsigned long long)(left >> 20), w->path, (unsigned long long)(w->floor_bytes >> 20));
 }

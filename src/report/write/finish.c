@@ -32,7 +32,7 @@ static void fill_columns(const struct entry *e, int64_t *columns[DIRECTORY_COLUM
 
 static int encode_entries(struct report_writer *w, size_t from, uint32_t count, int64_t *room)
 {
-	struct set_rows rows = { .kind = TABLE_KIND_PLAIN };
+	struct row_set rows = { .kind = TABLE_KIND_PLAIN };
 	int64_t *columns[DIRECTORY_COLUMNS];
 
 	rows.head.table = DIRECTORY_TABLE;

@@ -16,7 +16,7 @@ int entry_add(struct report_writer *w, const struct entry *entry)
 	return 0;
 }
 
-static void entry_describe(struct entry *entry, const struct report_writer *w, const struct set_rows *rows, int meta)
+static void entry_describe(struct entry *entry, const struct report_writer *w, const struct row_set *rows, int meta)
 {
 	memset(entry, 0, sizeof(*entry));
 	entry->kind = BLOCK_GROUP;
@@ -66,7 +66,7 @@ static int rotate_segment(struct report_writer *w)
 int flush_track(struct report_writer *w, struct report_track *t)
 {
 	struct block_header h = { .kind = BLOCK_GROUP, .table = t->table, .items = 1 };
-	struct set_rows rows;
+	struct row_set rows;
 	struct entry entry;
 
 	TRY(flush_pending(w));
@@ -152,7 +152,7 @@ static void pack_bounds(struct block_header *h, const struct entry *entry)
 static int pack_add(struct pack *p, struct report_track *t)
 {
 	size_t before = p->payload.len;
-	struct set_rows rows;
+	struct row_set rows;
 	struct entry entry;
 
 	track_view(t, 1, &rows);

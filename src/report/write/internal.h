@@ -227,7 +227,7 @@ struct report_track *track_create(struct report_writer *w, enum table_id table, 
 void track_destroy(struct report_track *t);
 int track_put(struct report_track *t, const int64_t *values, uint32_t present);
 /* All rows, or those not journaled yet, as input of the encoder. */
-void track_view(const struct report_track *t, int all, struct set_rows *ret);
+void track_view(const struct report_track *t, int all, struct row_set *ret);
 void track_mark_journaled(struct report_track *t);
 /* Values the track's builder has of a column. */
 uint32_t track_column_values(const struct report_track *t, unsigned column);
@@ -281,12 +281,12 @@ int passing_return(struct report_writer *w, uint64_t first, uint64_t last);
 int ring_rotate(struct report_writer *w);
 
 /* levels.c */
-void lod_summarise(const struct set_rows *rows, struct entry *entry);
+void lod_summarise(const struct row_set *rows, struct entry *entry);
 int lod_write(struct report_writer *w);
 
 /* detail.c */
 /* Sums up rows that are in the file now. What cannot be had is left out: a reader then reads the rows. */
-void detail_add(struct report_writer *w, const struct set_rows *rows);
+void detail_add(struct report_writer *w, const struct row_set *rows);
 /* The columns that it reads of a table, as bits. */
 uint32_t detail_columns(unsigned table);
 /* Writes what has come together in this segment. */

@@ -86,7 +86,7 @@ static int journal_pending(struct report_writer *w, struct pending *p)
 
 static int add_journal_set(struct report_writer *w, struct report_track *t, unsigned flags, struct block_header *h)
 {
-	struct set_rows rows;
+	struct row_set rows;
 
 	track_view(t, flags & SET_PROVISIONAL, &rows);
 	rows.head.flags = (uint8_t)flags;

@@ -12,7 +12,7 @@
 #define FOLD 16
 
 /* The value of a sparse column in a given row; 0 when it is null. */
-static int64_t value_in_row(const struct set_rows *rows, unsigned column, uint32_t row)
+static int64_t value_in_row(const struct row_set *rows, unsigned column, uint32_t row)
 {
 	uint32_t at = row;
 
@@ -28,7 +28,7 @@ static int64_t value_in_row(const struct set_rows *rows, unsigned column, uint32
 	return rows->columns[column][at];
 }
 
-static void summarise_spans(const struct set_rows *rows, struct entry *entry)
+static void summarise_spans(const struct row_set *rows, struct entry *entry)
 {
 	const int64_t *start = rows->columns[0], *end = rows->columns[1];
 	int64_t longest = -1, length;
@@ -59,7 +59,7 @@ static int64_t to_integer(int64_t pattern)
 	return (int64_t)real;
 }
 
-static void summarise_counter(const struct set_rows *rows, struct entry *entry)
+static void summarise_counter(const struct row_set *rows, struct entry *entry)
 {
 	int is_real = rows->counts[COLUMN_COUNTER_INTEGER] == 0;
 	unsigned column = is_real ? COLUMN_COUNTER_REAL : COLUMN_COUNTER_INTEGER;
@@ -76,7 +76,7 @@ static void summarise_counter(const struct set_rows *rows, struct entry *entry)
 	entry->longest = rows->counts[column] ? largest : 0;
 }
 
-void lod_summarise(const struct set_rows *rows, struct entry *entry)
+void lod_summarise(const struct row_set *rows, struct entry *entry)
 {
 	if (rows->kind == TABLE_KIND_SPAN)
 		summarise_spans(rows, entry);

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "base/system/output_place.h"
+#include "base/system/output_path.h"
 #include "base/text/path.h"
 #include "report/write/internal.h"
 
@@ -139,8 +139,8 @@ static int clear_the_way(struct report_writer *w, char *ret_note, size_t note_si
 	close(fd);
 	if (r > 0)
 		return error_set(err, EBUSY,
-				 "%s exists, and this filesystem cannot tell whether it is still being "
-				 "recorded: 'sonde recover' or remove it, or choose another name with -o",
+				 "%s exists, and on this file system it is not known whether it is still being recorded: 'sonde "
+				 "recover' or remove it, or choose another name with -o",
 				 w->part_path);
 	if (r == -EBUSY)
 		return error_set(err, EBUSY,
@@ -247,7 +247,7 @@ static int check_target(struct report_writer *w, struct error *err)
 	struct stat st;
 
 	if (w->folder < 0)
-		w->folder = output_place_folder(w->path, err);
+		w->folder = output_path_folder(w->path, err);
 	if (w->folder < 0)
 		return w->folder;
 	if (fstatat(w->folder, path_name(w->path), &st, AT_SYMLINK_NOFOLLOW) < 0)
@@ -385,16 +385,14 @@ int output_publish(struct report_writer *w, struct error *err)
 	if (ftruncate(w->fd, (off_t)w->size) < 0 || fdatasync(w->fd) < 0)
 		return error_set_errno(err, errno, "cannot write %s", w->part_path);
 	if (!is_still_ours(w))
-		return error_set(err, ENOENT, "%s was removed while it was recorded; there is no report", w->part_path);
+		return error_set(err, ENOENT, "%s was removed while it was recorded; no report was written", w->part_path);
 	if (w->overwrite)
 		r = output_rename(w, w->part_path, w->path) < 0 ? -errno : 0;
 	else
 		r = rename_if_free(w, w->part_path, w->path);
 	if (r == -EEXIST)
-		return error_set(err, EEXIST,
-				 "%s appeared meanwhile and is left alone; the report "
-				 "is complete in %s",
-				 w->path, w->part_path);
+		return error_set(err, EEXIST, "%s was made by somebody else meanwhile; the report is complete in %s", w->path,
+				 w->part_path);
 	if (r < 0)
 		return error_set_errno(err, -r, "cannot rename %s to %s", w->part_path, w->path);
 	sync_folder(w);

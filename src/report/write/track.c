@@ -199,7 +199,7 @@ void track_mark_journaled(struct report_track *t)
 		t->columns[c].journaled = t->columns[c].count;
 }
 
-void track_view(const struct report_track *t, int all, struct set_rows *ret)
+void track_view(const struct report_track *t, int all, struct row_set *ret)
 {
 	uint32_t from = all ? 0 : t->journaled;
 
@@ -226,7 +226,7 @@ void track_view(const struct report_track *t, int all, struct set_rows *ret)
 
 /* Data is refused after trouble with the disk; a little more about the recording
  * (how it ended, what was lost) still fits into what was set aside. */
-static int refuses(const struct report_track *t)
+static int track_refuses_rows(const struct report_track *t)
 {
 	return t->writer->stopped && (!track_is_meta(t) || t->rows == GROUP_ROWS);
 }
@@ -243,7 +243,7 @@ int report_append(struct report_track *t, const int64_t *values, uint32_t presen
 {
 	struct report_writer *w = t->writer;
 
-	if (refuses(t))
+	if (track_refuses_rows(t))
 		return w->stopped;
 	TRY(track_put(t, values, present));
 	w->rows++;

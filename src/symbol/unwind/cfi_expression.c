@@ -64,7 +64,7 @@ static int jump(struct machine *m, const Dwarf_Op *op)
 	return -EBADMSG;
 }
 
-static int divide(uint64_t *left, uint64_t right, int remainder)
+static int divide_values(uint64_t *left, uint64_t right, int remainder)
 {
 	if (right == 0 || (*left == (uint64_t)INT64_MIN && right == UINT64_MAX))
 		return -EBADMSG;
@@ -94,8 +94,8 @@ static int binary(struct machine *m, unsigned atom)
 	case DW_OP_shl: *left = right > 63 ? 0 : *left << right; return 0;
 	case DW_OP_shr: *left = right > 63 ? 0 : *left >> right; return 0;
 	case DW_OP_shra: *left = shift_arithmetic(*left, right); return 0;
-	case DW_OP_div: return divide(left, right, 0);
-	case DW_OP_mod: return divide(left, right, 1);
+	case DW_OP_div: return divide_values(left, right, 0);
+	case DW_OP_mod: return divide_values(left, right, 1);
 	case DW_OP_eq: *left = a == b; return 0;
 	case DW_OP_ne: *left = a != b; return 0;
 	case DW_OP_lt: *left = a < b; return 0;

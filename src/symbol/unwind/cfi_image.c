@@ -93,7 +93,7 @@ static int copy_headers(struct cfi_image *image, const struct elf_file *file, co
 	return image->elf ? 0 : -ENOENT;
 }
 
-static uint64_t larger(uint64_t a, uint64_t b)
+static uint64_t larger_address(uint64_t a, uint64_t b)
 {
 	return a > b ? a : b;
 }
@@ -107,8 +107,8 @@ int cfi_image_make(struct cfi_image *ret, const struct elf_file *file)
 	if (!gelf_getehdr(elf_file_elf(file), &header) || header.e_phoff > SEGMENTS_LIMIT || header.e_phoff < sizeof(Elf64_Ehdr) ||
 	    header.e_phentsize != sizeof(Elf64_Phdr) || find_tables(&image, file, &sorted) < 0)
 		return -ENOENT;
-	image.size = larger(larger(image.frames_end, sorted.p_offset + sorted.p_filesz),
-			    header.e_phoff + (uint64_t)header.e_phnum * header.e_phentsize);
+	image.size = larger_address(larger_address(image.frames_end, sorted.p_offset + sorted.p_filesz),
+				    header.e_phoff + (uint64_t)header.e_phnum * header.e_phentsize);
 	image.loaded = calloc((image.frames_end - image.frames) / BLOCK / 8 + 1, 1);
 	image.bytes = mmap(NULL, image.size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (image.bytes == MAP_FAILED)

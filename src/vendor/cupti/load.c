@@ -52,7 +52,7 @@ static int check_version(struct cupti *c, char *why, size_t why_size)
 	if (result == CUPTI_OK)
 		snprintf(why, why_size, "%s is older than CUDA 11.8 (its version is %u)", c->path, c->version);
 	else
-		snprintf(why, why_size, "%s does not tell its version (error %d)", c->path, result);
+		snprintf(why, why_size, "%s does not report its version (error %d)", c->path, result);
 	return -ENOTSUP;
 }
 

@@ -17,7 +17,7 @@ struct rm_flush_cache {
 	uint32_t pad;
 };
 
-static int empty(const struct nvidia_subdevice *s, uint32_t memory)
+static int empty_l2(const struct nvidia_subdevice *s, uint32_t memory)
 {
 	struct rm_flush_cache p = { .flags = memory | WRITE_BACK | INVALIDATE | WHOLE_CACHE };
 
@@ -27,6 +27,6 @@ static int empty(const struct nvidia_subdevice *s, uint32_t memory)
 /* A GPU that keeps nothing of the host's memory may refuse the first. */
 int nvidia_l2_empty(const struct nvidia_subdevice *s)
 {
-	empty(s, OF_HOST);
-	return empty(s, OF_DEVICE);
+	empty_l2(s, OF_HOST);
+	return empty_l2(s, OF_DEVICE);
 }

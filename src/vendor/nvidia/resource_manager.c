@@ -24,7 +24,7 @@ struct rm_control {
 	uint32_t status;
 };
 
-static int told(uint32_t status)
+static int reported(uint32_t status)
 {
 	return status > INT_MAX ? INT_MAX : (int)status;
 }
@@ -36,7 +36,7 @@ int nvidia_rm_allocate(int fd, uint32_t client, uint32_t parent, uint32_t class,
 	if (ioctl(fd, _IOWR('F', 0x2b, struct rm_alloc), &a) < 0)
 		return -errno;
 	*object = a.object;
-	return told(a.status ? a.status : a.size);
+	return reported(a.status ? a.status : a.size);
 }
 
 int nvidia_rm_control(int fd, uint32_t client, uint32_t object, uint32_t command, void *parameters, uint32_t size)
@@ -45,5 +45,5 @@ int nvidia_rm_control(int fd, uint32_t client, uint32_t object, uint32_t command
 
 	if (ioctl(fd, _IOWR('F', 0x2a, struct rm_control), &c) < 0)
 		return -errno;
-	return told(c.status);
+	return reported(c.status);
 }

@@ -118,7 +118,7 @@ _Static_assert(sizeof(struct rm_bind) == 24, "NV2080_CTRL_GR_FECS_BIND_EVTBUF_FO
 _Static_assert(sizeof(struct buffer_record) == NVIDIA_SWITCH_RECORD_BYTES, "NV_EVENT_BUFFER_FECS_RECORD");
 
 /* Returns a negative errno for what a call returned. */
-static int refused(int result, const char *call, const char *reason, char *why, size_t size)
+static int report_refused_call(int result, const char *call, const char *reason, char *why, size_t size)
 {
 	if (result == 0)
 		return 0;
@@ -181,18 +181,20 @@ static int make_buffer(struct nvidia_switches *s, char *why, size_t size)
 			       .subdevice = t->object,
 			       .header = HANDLE_HEADER,
 			       .records = HANDLE_RECORDS };
-	int result = refused(new_memory(t, HANDLE_HEADER, HEADER_BYTES), "memory for an event buffer", "", why, size);
+	int result = report_refused_call(new_memory(t, HANDLE_HEADER, HEADER_BYTES), "memory for an event buffer", "", why, size);
 
 	if (result == 0)
-		result = refused(new_memory(t, HANDLE_RECORDS, RECORDS_BYTES), "memory for an event buffer", "", why, size);
+		result = report_refused_call(new_memory(t, HANDLE_RECORDS, RECORDS_BYTES), "memory for an event buffer", "", why, size);
 	s->buffer = HANDLE_BUFFER;
 	if (result == 0)
-		result = refused(nvidia_rm_allocate(t->fd, t->client, t->client, CLASS_BUFFER, &b, &s->buffer), "an event buffer", "", why,
-				 size);
+		result = report_refused_call(nvidia_rm_allocate(t->fd, t->client, t->client, CLASS_BUFFER, &b, &s->buffer),
+					     "an event buffer", "", why, size);
 	if (result == 0)
-		result = refused(map(t, HANDLE_HEADER, HEADER_BYTES, &s->header), "a mapping of the event buffer", "", why, size);
+		result = report_refused_call(map(t, HANDLE_HEADER, HEADER_BYTES, &s->header), "a mapping of the event buffer", "", why,
+					     size);
 	if (result == 0)
-		result = refused(map(t, HANDLE_RECORDS, RECORDS_BYTES, &s->records), "a mapping of the event buffer", "", why, size);
+		result = report_refused_call(map(t, HANDLE_RECORDS, RECORDS_BYTES, &s->records), "a mapping of the event buffer", "", why,
+					     size);
 	return result;
 }
 
@@ -202,13 +204,14 @@ int nvidia_switches_open(struct nvidia_switches *ret, uint32_t domain, uint32_t 
 	int result;
 
 	*ret = (struct nvidia_switches){ .timer = { .fd = -1 } };
-	result = refused(nvidia_timer_open(&ret->timer, domain, bus, device), "the interface of the kernel module", "", why, size);
+	result = report_refused_call(nvidia_timer_open(&ret->timer, domain, bus, device), "the interface of the kernel module", "", why,
+				     size);
 	if (result < 0)
 		return result;
 	result = make_buffer(ret, why, size);
 	if (result == 0) {
 		result = nvidia_rm_control(ret->timer.fd, ret->timer.client, ret->timer.object, COMMAND_BIND, &bind, sizeof(bind));
-		result = refused(result, "to log context switches", bind_reason(bind.reason), why, size);
+		result = report_refused_call(result, "to log context switches", bind_reason(bind.reason), why, size);
 	}
 	if (result < 0)
 		nvidia_switches_close(ret);

@@ -40,7 +40,7 @@ struct counted {
 };
 
 struct counters {
-	struct recording *r;
+	struct view_report *r;
 	const char *name;
 	size_t name_len;
 	uint64_t functions[MAX_RESULTS]; /* of that name */
@@ -50,10 +50,10 @@ struct counters {
 	size_t all;
 };
 
-static bool is_report_text(struct recording *r, int64_t id, const char *text, size_t len)
+static bool is_report_text(struct view_report *r, int64_t id, const char *text, size_t len)
 {
 	size_t own_len = 0;
-	const char *own = id > 0 ? recording_text(r, (uint64_t)id, &own_len) : NULL;
+	const char *own = id > 0 ? view_report_text(r, (uint64_t)id, &own_len) : NULL;
 
 	return own && own_len == len && memcmp(own, text, len) == 0;
 }
@@ -135,7 +135,7 @@ static void put_counter_triple(struct json_out *j, const char *key, const int64_
 static void put_named_value(struct counters *c, struct json_out *j, size_t which, const struct value *value)
 {
 	size_t len = 0;
-	const char *unit = value->unit ? recording_text(c->r, value->unit, &len) : NULL;
+	const char *unit = value->unit ? view_report_text(c->r, value->unit, &len) : NULL;
 
 	out_open(j, '{');
 	out_put_text(j, "metric", shown[which]);
@@ -160,7 +160,7 @@ static void put_result(struct counters *c, struct json_out *j, const struct coun
 	out_close(j, '}');
 }
 
-static int each(struct counters *c, enum table_id table, report_row_fn take)
+static int each_counter_row(struct counters *c, enum table_id table, report_row_fn take)
 {
 	int r = report_each_row(c->r->report, table, table_schema(table)->column_count, take, c);
 
@@ -172,16 +172,16 @@ int answer_counters(struct view *v, struct params *p, struct answer *a, struct e
 	struct counters c = { 0 };
 	struct json_out j;
 
-	TRY(view_recording(v, p, &c.r, err));
+	TRY(view_asked_report(v, p, &c.r, err));
 	c.name = params_text(p, "name");
 	TRY(params_all_used(p, err));
 	if (!c.name)
 		return error_set(err, EINVAL, "The name of a kernel is missing");
 	c.name_len = strlen(c.name);
-	TRY(each(&c, TABLE_CUDA_FUNCTION, take_named_function));
-	TRY(each(&c, TABLE_KERNEL_RESULT, take_result));
+	TRY(each_counter_row(&c, TABLE_CUDA_FUNCTION, take_named_function));
+	TRY(each_counter_row(&c, TABLE_KERNEL_RESULT, take_result));
 	if (c.count)
-		TRY(each(&c, TABLE_KERNEL_METRIC, take_counter_metric));
+		TRY(each_counter_row(&c, TABLE_KERNEL_METRIC, take_counter_metric));
 	out_begin(&j, &a->body);
 	out_open(&j, '{');
 	out_put_integer(&j, "launches", (int64_t)c.all);

@@ -12,7 +12,7 @@
 #define MOST_TEXT (16u << 20)
 
 struct facts {
-	struct recording *r;
+	struct view_report *r;
 	struct json_out j;
 	report_row_fn take;
 	size_t most;       /* bytes of the answer behind which a list has no more rows */
@@ -22,7 +22,7 @@ struct facts {
 static void put_fact_text(struct facts *f, int64_t id)
 {
 	size_t len = 0;
-	const char *text = id > 0 ? recording_text(f->r, (uint64_t)id, &len) : NULL;
+	const char *text = id > 0 ? view_report_text(f->r, (uint64_t)id, &len) : NULL;
 
 	out_text(&f->j, text, len);
 }
@@ -171,7 +171,7 @@ static void put_facts_of_table(struct facts *f, const char *key, enum table_id t
 
 static int begin_facts(struct facts *f, struct view *v, struct params *p, struct answer *a, struct error *err)
 {
-	TRY(view_recording(v, p, &f->r, err));
+	TRY(view_asked_report(v, p, &f->r, err));
 	TRY(params_all_used(p, err));
 	f->left_out = 0;
 	out_begin(&f->j, &a->body);
@@ -210,12 +210,12 @@ int answer_diagnostics(struct view *v, struct params *p, struct answer *a, struc
 
 int answer_findings(struct view *v, struct params *p, struct answer *a, struct error *err)
 {
-	struct recording *recording;
+	struct view_report *report;
 	int64_t from, to;
 	struct facts f;
 
-	TRY(view_recording(v, p, &recording, err));
-	TRY(param_times(p, recording, &from, &to, err));
+	TRY(view_asked_report(v, p, &report, err));
+	TRY(param_times(p, report, &from, &to, err));
 	TRY(begin_facts(&f, v, p, a, err));
 	put_facts_of_table(&f, "findings", TABLE_FINDING, take_finding);
 	if (report_row_count(f.r->report, TABLE_FINDING) == 0)

@@ -153,7 +153,7 @@ int answer_groups(struct view *v, struct params *p, struct answer *a, struct err
 	while (way < WAYS && (!by || strcmp(by, ways[way].name) != 0))
 		way++;
 	if (way == WAYS)
-		return error_set(err, EINVAL, "Launches can be summed up by kernel, nvtx or operator");
+		return error_set(err, EINVAL, "Launches can be summed by kernel, nvtx or operator");
 	TRY(kernel_view_begin(&kv, v, p, false, err));
 	out_begin(&j, &a->body);
 	kv.j = &j;

@@ -63,8 +63,8 @@ static void put_typical(struct kernel_view *kv, const struct kernel_result *k)
 {
 	const struct typical *t = &kv->options.typical[k - kv->results->items];
 
-	out_put_integer(kv->j, "alike", (int64_t)t->alike);
-	if (t->alike < 2)
+	out_put_integer(kv->j, "alike", (int64_t)t->same);
+	if (t->same < 2)
 		return;
 	put_json_number(kv->j, "median", t->median);
 	put_json_number(kv->j, "above_median", t->percent);
@@ -265,51 +265,51 @@ static void put_clocks(struct kernel_view *kv)
 	out_close(kv->j, '}');
 }
 
-static const struct page_section *find_made(const struct page_sections *made, const char *id)
+static const struct page_section *find_derived_origin(const struct page_sections *derived, const char *id)
 {
-	for (size_t i = 0; i < made->count; i++)
-		if (strcmp(made->items[i].id, id) == 0)
-			return &made->items[i];
+	for (size_t i = 0; i < derived->count; i++)
+		if (strcmp(derived->items[i].id, id) == 0)
+			return &derived->items[i];
 	return NULL;
 }
 
 static bool is_section_selected(const struct kernel_view *kv, const char *id)
 {
-	for (size_t i = 0; i < kv->options.chosen_count; i++)
-		if (strcmp(kv->chosen[i]->id, id) == 0)
+	for (size_t i = 0; i < kv->options.selected_count; i++)
+		if (strcmp(kv->selected[i]->id, id) == 0)
 			return true;
 	return false;
 }
 
 /* Also those that only have a picture, and those of another tool's table. */
-static int put_sections(struct kernel_view *kv, const struct page_sections *made)
+static int put_sections(struct kernel_view *kv, const struct page_sections *derived)
 {
 	int r = 0;
 
 	out_key(kv->j, "sections");
 	out_open(kv->j, '[');
-	for (size_t i = 0; i < kv->options.chosen_count && r >= 0 && !kv->k->row_count; i++) {
-		const struct page_section *found = find_made(made, kv->chosen[i]->id);
-		struct page_section empty = { .id = kv->chosen[i]->id, .title = kv->chosen[i]->title };
+	for (size_t i = 0; i < kv->options.selected_count && r >= 0 && !kv->k->row_count; i++) {
+		const struct page_section *found = find_derived_origin(derived, kv->selected[i]->id);
+		struct page_section empty = { .id = kv->selected[i]->id, .title = kv->selected[i]->title };
 
 		r = put_section(kv, found ? found : &empty);
 	}
-	for (size_t i = 0; i < made->count && r >= 0; i++)
-		if (kv->k->row_count || !is_section_selected(kv, made->items[i].id))
-			r = put_section(kv, &made->items[i]);
+	for (size_t i = 0; i < derived->count && r >= 0; i++)
+		if (kv->k->row_count || !is_section_selected(kv, derived->items[i].id))
+			r = put_section(kv, &derived->items[i]);
 	out_close(kv->j, ']');
 	return r;
 }
 
 /* Sections that nothing was recorded for: by their names one asks for them. */
-static void put_missing(struct kernel_view *kv, const struct page_sections *made)
+static void put_missing(struct kernel_view *kv, const struct page_sections *derived)
 {
 	const struct sections *all = &kv->texts->sections;
 
 	out_key(kv->j, "missing");
 	out_open(kv->j, '[');
 	for (size_t i = 0; i < all->count; i++) {
-		if (is_section_selected(kv, all->items[i].id) || find_made(made, all->items[i].id) ||
+		if (is_section_selected(kv, all->items[i].id) || find_derived_origin(derived, all->items[i].id) ||
 		    (kv->cc && !cc_fits(&all->items[i].cc, kv->cc)))
 			continue;
 		out_open(kv->j, '{');
@@ -323,26 +323,26 @@ static void put_missing(struct kernel_view *kv, const struct page_sections *made
 
 static int put_kernel(struct kernel_view *kv)
 {
-	struct page_sections made;
+	struct page_sections derived;
 	struct kernel_before before;
 	int r;
 
 	TRY(kernel_view_choose(kv));
 	TRY(kernel_view_look_around(kv));
-	TRY(page_sections_make(&made, &kv->options, kv->results, kv->k));
+	TRY(page_sections_make(&derived, &kv->options, kv->results, kv->k));
 	out_open(kv->j, '{');
 	if (kv->options.baseline)
 		kernel_view_find_before(kv, kv->k, &before);
 	put_launch_of_kernel(kv, kv->k, kv->options.baseline ? &before : NULL);
 	out_put_integer(kv->j, "values", (int64_t)kv->k->value_count);
-	r = put_sections(kv, &made);
+	r = put_sections(kv, &derived);
 	put_rules(kv);
-	put_missing(kv, &made);
+	put_missing(kv, &derived);
 	put_launch_location(kv);
 	put_clocks(kv);
 	put_occupancy(kv);
 	out_close(kv->j, '}');
-	page_sections_release(&made);
+	page_sections_release(&derived);
 	TRY(r);
 	return kv->j->r;
 }

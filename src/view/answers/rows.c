@@ -12,11 +12,11 @@
 #include "view/internal.h"
 #include "view/request/json_out.h"
 #include "view/events/lines.h"
-#include "view/recording/event_names.h"
+#include "view/report/event_names.h"
 
 #define MAX_NAMES 4096
 
-static const char *meta(struct recording *r, const char *key)
+static const char *meta(struct view_report *r, const char *key)
 {
 	const char *text;
 
@@ -26,14 +26,14 @@ static const char *meta(struct recording *r, const char *key)
 	return text;
 }
 
-static void put_gpus(struct json_out *j, struct recording *r)
+static void put_gpus(struct json_out *j, struct view_report *r)
 {
 	out_key(j, "gpus");
 	out_open(j, '[');
 	for (size_t i = 0; i < r->index.cuda->gpus.count; i++) {
 		const int64_t *gpu = r->index.cuda->gpus.rows + i * GPU_WIDTH;
 		size_t len = 0;
-		const char *name = recording_text(r, (uint64_t)gpu[GPU_NAME], &len);
+		const char *name = view_report_text(r, (uint64_t)gpu[GPU_NAME], &len);
 
 		out_open(j, '{');
 		out_key(j, "name");
@@ -43,7 +43,7 @@ static void put_gpus(struct json_out *j, struct recording *r)
 	out_close(j, ']');
 }
 
-static void put_notes(struct json_out *j, struct recording *r)
+static void put_notes(struct json_out *j, struct view_report *r)
 {
 	out_key(j, "notes");
 	out_open(j, '[');
@@ -54,7 +54,7 @@ static void put_notes(struct json_out *j, struct recording *r)
 	out_close(j, ']');
 }
 
-static void put_time_of_day(struct json_out *j, struct recording *r)
+static void put_time_of_day(struct json_out *j, struct view_report *r)
 {
 	const char *text = meta(r, "start_utc_ns");
 	time_t seconds = text ? (time_t)(strtoll(text, NULL, 10) / 1000000000) : 0;
@@ -68,17 +68,17 @@ static void put_time_of_day(struct json_out *j, struct recording *r)
 }
 
 /* When the first event began: much later than the recording where that has waited for it. */
-static int64_t first_event(const struct recording *r)
+static int64_t first_event(const struct view_report *r)
 {
 	int64_t first = r->end;
 
-	for (size_t i = 0; i < r->piece_count; i++)
-		if (r->pieces[i].time_min < first)
-			first = r->pieces[i].time_min;
+	for (size_t i = 0; i < r->group_count; i++)
+		if (r->groups[i].time_min < first)
+			first = r->groups[i].time_min;
 	return first;
 }
 
-static void put_timeline_report(struct json_out *j, struct recording *r, bool is_baseline)
+static void put_timeline_report(struct json_out *j, struct view_report *r, bool is_baseline)
 {
 	static const char *const facts[][2] = {
 		{ "host", "host" }, { "command", "command" }, { "trace", "trace" }, { "version", "sonde_version" }
@@ -121,20 +121,20 @@ int answer_reports(struct view *v, struct params *p, struct answer *a, struct er
 	out_open(&j, '{');
 	out_key(&j, "reports");
 	out_open(&j, '[');
-	for (size_t i = 0; i < v->recording_count; i++) {
-		struct recording *recording;
+	for (size_t i = 0; i < v->report_count; i++) {
+		struct view_report *report;
 
 		view_renew(v, i);
-		recording = view_take(v, i);
-		put_timeline_report(&j, recording, i < v->options.source_count && v->options.sources[i].is_baseline);
-		view_give(v, recording);
+		report = view_take(v, i);
+		put_timeline_report(&j, report, i < v->options.source_count && v->options.sources[i].is_baseline);
+		view_give(v, report);
 	}
 	out_close(&j, ']');
 	out_close(&j, '}');
 	return j.r;
 }
 
-static void put_viewed_row(struct json_out *j, struct recording *r, size_t id)
+static void put_viewed_row(struct json_out *j, struct view_report *r, size_t id)
 {
 	const struct row *row = &r->rows[id];
 	const char *unit;
@@ -163,7 +163,7 @@ static void put_viewed_row(struct json_out *j, struct recording *r, size_t id)
 	if (row->overlaid)
 		out_put_bool(j, "overlaid", true);
 	if (row->draw == DRAW_PLOT) {
-		unit = recording_text(r, (uint64_t)row->unit, &len);
+		unit = view_report_text(r, (uint64_t)row->unit, &len);
 		out_key(j, "unit");
 		out_text(j, row->unit_text ? row->unit_text : unit, row->unit_text ? strlen(row->unit_text) : len);
 		out_put_real(j, "least", row->least);
@@ -174,24 +174,24 @@ static void put_viewed_row(struct json_out *j, struct recording *r, size_t id)
 
 int answer_rows(struct view *v, struct params *p, struct answer *a, struct error *err)
 {
-	struct recording *recording;
+	struct view_report *report;
 	struct json_out j;
 
-	TRY(view_recording(v, p, &recording, err));
+	TRY(view_asked_report(v, p, &report, err));
 	TRY(params_all_used(p, err));
 	out_begin(&j, &a->body);
 	out_open(&j, '{');
 	out_key(&j, "rows");
 	out_open(&j, '[');
-	for (size_t i = 0; i < recording->row_count; i++)
-		put_viewed_row(&j, recording, recording->order[i]);
+	for (size_t i = 0; i < report->row_count; i++)
+		put_viewed_row(&j, report, report->order[i]);
 	out_close(&j, ']');
-	out_put_bool(&j, "pending", atomic_load(&recording->pending));
+	out_put_bool(&j, "pending", atomic_load(&report->pending));
 	out_close(&j, '}');
 	return j.r;
 }
 
-static int put_name(struct json_out *j, struct recording *r, uint32_t id)
+static int put_name(struct json_out *j, struct view_report *r, uint32_t id)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	char key[16];
@@ -206,11 +206,11 @@ static int put_name(struct json_out *j, struct recording *r, uint32_t id)
 int answer_names(struct view *v, struct params *p, struct answer *a, struct error *err)
 {
 	const char *ids = params_text(p, "ids");
-	struct recording *recording;
+	struct view_report *report;
 	struct json_out j;
 	int64_t id;
 
-	TRY(view_recording(v, p, &recording, err));
+	TRY(view_asked_report(v, p, &report, err));
 	TRY(params_all_used(p, err));
 	if (!ids)
 		return error_set(err, EINVAL, "ids is missing");
@@ -221,7 +221,7 @@ int answer_names(struct view *v, struct params *p, struct answer *a, struct erro
 	for (unsigned count = 0; *ids; count++) {
 		if (count == MAX_NAMES || !params_number(&ids, 0, UINT32_MAX, &id) || (*ids && *ids++ != ','))
 			return error_set(err, EINVAL, "ids is not a list of at most %d numbers", MAX_NAMES);
-		TRY(put_name(&j, recording, (uint32_t)id));
+		TRY(put_name(&j, report, (uint32_t)id));
 	}
 	out_close(&j, '}');
 	out_close(&j, '}');

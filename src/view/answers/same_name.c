@@ -7,21 +7,21 @@
 #include "view/answers/same_name.h"
 #include "view/request/routes.h"
 #include "view/internal.h"
-#include "view/recording/event_names.h"
-#include "view/recording/walk.h"
+#include "view/report/event_names.h"
+#include "view/report/walk.h"
 
 #define BINS 32
 /* Durations are counted by their logarithm, 64 to each power of two: quantiles are right to one percent. */
 #define FINE 64u
 #define FINE_SLOTS (64u * FINE)
 
-struct alike {
-	struct place self;
-	struct alike_part {
+struct same {
+	struct event_ref self;
+	struct same_name_part {
 		uint64_t count, sum, least, largest;
 		uint64_t longer; /* than this one */
 		uint64_t earlier;
-		struct place before, after; /* the nearest in time */
+		struct event_ref before, after; /* the nearest in time */
 		bool has_before, has_after;
 		uint64_t slots[FINE_SLOTS];
 	} parts[WALK_WORKERS];
@@ -40,19 +40,19 @@ static double slot_value(unsigned slot)
 	return (double)(UINT64_C(1) << (slot / FINE)) * (1.0 + (double)(slot % FINE) / FINE);
 }
 
-static void take_neighbour(struct alike_part *a, const struct place *self, const struct place *p)
+static void take_neighbour(struct same_name_part *a, const struct event_ref *self, const struct event_ref *p)
 {
-	if (place_is_before(p, self) && (!a->has_before || place_is_before(&a->before, p))) {
+	if (is_event_before(p, self) && (!a->has_before || is_event_before(&a->before, p))) {
 		a->before = *p;
 		a->has_before = true;
 	}
-	if (place_is_before(self, p) && (!a->has_after || place_is_before(p, &a->after))) {
+	if (is_event_before(self, p) && (!a->has_after || is_event_before(p, &a->after))) {
 		a->after = *p;
 		a->has_after = true;
 	}
 }
 
-static void take_event(struct alike_part *a, const struct place *self, const struct place *p)
+static void take_event(struct same_name_part *a, const struct event_ref *self, const struct event_ref *p)
 {
 	uint64_t duration = (uint64_t)p->end - (uint64_t)p->start;
 
@@ -61,27 +61,27 @@ static void take_event(struct alike_part *a, const struct place *self, const str
 	a->count++;
 	a->sum += duration;
 	a->longer += duration > (uint64_t)self->end - (uint64_t)self->start;
-	a->earlier += place_is_before(p, self);
+	a->earlier += is_event_before(p, self);
 	a->slots[find_duration_slot(duration)]++;
 	take_neighbour(a, self, p);
 }
 
-static int take_same_name_rows(struct walk *w, unsigned worker, uint32_t lane, const struct piece *p, const struct walk_rows *rows)
+static int take_same_name_rows(struct walk *w, unsigned worker, uint32_t track, const struct row_group *p, const struct walk_rows *rows)
 {
-	struct alike *a = w->context;
-	const struct chunk *c = rows->chunk;
+	struct same *a = w->context;
+	const struct decoded_rows *c = rows->decoded;
 
 	for (uint32_t i = rows->begin; i < rows->end; i++) {
-		struct place place = { .lane = lane, .index = p->first + i, .start = c->start[i], .end = c->end[i] };
+		struct event_ref event = { .track = track, .index = p->first + i, .start = c->start[i], .end = c->end[i] };
 
-		place.name = c->names ? c->names[i] : 0;
-		if (place.name == a->self.name)
-			take_event(&a->parts[worker], &a->self, &place);
+		event.name = c->names ? c->names[i] : 0;
+		if (event.name == a->self.name)
+			take_event(&a->parts[worker], &a->self, &event);
 	}
 	return 0;
 }
 
-static void merge_same_name(struct alike_part *to, const struct alike_part *from, const struct place *self)
+static void merge_same_name(struct same_name_part *to, const struct same_name_part *from, const struct event_ref *self)
 {
 	if (!from->count)
 		return;
@@ -99,7 +99,7 @@ static void merge_same_name(struct alike_part *to, const struct alike_part *from
 		take_neighbour(to, self, &from->after);
 }
 
-static double quantile(const struct alike_part *a, double part)
+static double quantile(const struct same_name_part *a, double part)
 {
 	uint64_t before = 0, wanted = (uint64_t)(part * (double)(a->count - 1));
 
@@ -114,7 +114,7 @@ static double quantile(const struct alike_part *a, double part)
 }
 
 /* Bins of equal ratio from the least to the largest. */
-static void put_histogram(struct json_out *j, const struct alike_part *a)
+static void put_histogram(struct json_out *j, const struct same_name_part *a)
 {
 	unsigned from = find_duration_slot(a->least), to = find_duration_slot(a->largest), width = (to - from) / BINS + 1;
 
@@ -134,7 +134,7 @@ static void put_histogram(struct json_out *j, const struct alike_part *a)
 	out_close(j, ']');
 }
 
-static void put_statistics(struct json_out *j, const struct alike_part *all)
+static void put_statistics(struct json_out *j, const struct same_name_part *all)
 {
 	out_key(j, "statistics");
 	out_open(j, '{');
@@ -165,7 +165,7 @@ static int append_word(struct buf *line, const char *word)
 	return buf_puts(line, "'");
 }
 
-static int make_command(struct recording *r, const struct alike *a, struct buf *line)
+static int make_command(struct view_report *r, const struct same *a, struct buf *line)
 {
 	CLEANUP(buf_release) struct buf name = BUF_INIT;
 
@@ -176,78 +176,78 @@ static int make_command(struct recording *r, const struct alike *a, struct buf *
 }
 
 /* How the hardware counters of this kernel could be had: it is the one behind so many of its name. */
-static void put_command(struct json_out *j, struct recording *r, const struct alike *a)
+static void put_command(struct json_out *j, struct view_report *r, const struct same *a)
 {
 	struct buf line = BUF_INIT;
 
-	if (r->lanes[a->self.lane].table != TABLE_GPU_KERNEL || make_command(r, a, &line) < 0)
+	if (r->tracks[a->self.track].table != TABLE_GPU_KERNEL || make_command(r, a, &line) < 0)
 		out_put_text(j, "command", NULL);
 	else
 		out_put_text(j, "command", buf_cstr(&line));
 	buf_release(&line);
 }
 
-static void put_alike(struct json_out *j, struct recording *r, struct alike *a)
+static void put_same_name(struct json_out *j, struct view_report *r, struct same *a)
 {
-	struct alike_part *all = &a->parts[0];
+	struct same_name_part *all = &a->parts[0];
 
 	for (unsigned i = 1; i < WALK_WORKERS; i++)
 		merge_same_name(all, &a->parts[i], &a->self);
 	put_statistics(j, all);
 	if (all->has_before) {
 		out_key(j, "previous");
-		place_put(j, r, &all->before);
+		event_put(j, r, &all->before);
 	}
 	if (all->has_after) {
 		out_key(j, "next");
-		place_put(j, r, &all->after);
+		event_put(j, r, &all->after);
 	}
 	put_command(j, r, a);
 }
 
 /* Rows of the same kind: the same name on a stream and in a call is something else. */
-static uint32_t *lanes_alike(const struct recording *r, uint32_t lane, size_t *ret_count)
+static uint32_t *has_same_tracks(const struct view_report *r, uint32_t track, size_t *ret_count)
 {
-	uint32_t *lanes = calloc(r->lane_count + 1, sizeof(*lanes));
+	uint32_t *tracks = calloc(r->track_count + 1, sizeof(*tracks));
 
 	*ret_count = 0;
-	for (size_t i = 0; lanes && i < r->lane_count; i++)
-		if (r->lanes[i].table == r->lanes[lane].table && r->lanes[i].row != LANE_NO_ROW &&
-		    r->rows[r->lanes[i].row].kind == r->rows[r->lanes[lane].row].kind)
-			lanes[(*ret_count)++] = (uint32_t)i;
-	return lanes;
+	for (size_t i = 0; tracks && i < r->track_count; i++)
+		if (r->tracks[i].table == r->tracks[track].table && r->tracks[i].row != TRACK_NO_ROW &&
+		    r->rows[r->tracks[i].row].kind == r->rows[r->tracks[track].row].kind)
+			tracks[(*ret_count)++] = (uint32_t)i;
+	return tracks;
 }
 
-int alike_put(struct json_out *j, struct recording *r, const struct place *self, uint64_t most)
+int same_name_put(struct json_out *j, struct view_report *r, const struct event_ref *self, uint64_t most)
 {
-	CLEANUP_FREE struct alike *a = calloc(1, sizeof(*a));
+	CLEANUP_FREE struct same *a = calloc(1, sizeof(*a));
 	struct walk w = { .r = r, .take = take_same_name_rows, .context = a, .from = INT64_MIN, .to = INT64_MAX };
-	CLEANUP_FREE uint32_t *lanes = lanes_alike(r, self->lane, &w.lane_count);
+	CLEANUP_FREE uint32_t *tracks = has_same_tracks(r, self->track, &w.track_count);
 	uint64_t rows = 0;
 
-	if (!a || !lanes)
+	if (!a || !tracks)
 		return -ENOMEM;
-	for (size_t i = 0; i < w.lane_count; i++)
-		rows += r->lanes[lanes[i]].rows;
+	for (size_t i = 0; i < w.track_count; i++)
+		rows += r->tracks[tracks[i]].rows;
 	if (rows <= most) {
 		a->self = *self;
-		w.lanes = lanes;
-		TRY(walk_lanes(&w));
-		put_alike(j, r, a);
+		w.tracks = tracks;
+		TRY(walk_tracks(&w));
+		put_same_name(j, r, a);
 	}
 	return j->r;
 }
 
 int answer_alike(struct view *v, struct params *p, struct answer *a, struct error *err)
 {
-	struct recording *recording;
-	struct place place;
+	struct view_report *report;
+	struct event_ref event;
 	struct json_out j;
 
-	TRY(params_event(v, p, &recording, &place, err));
+	TRY(params_event(v, p, &report, &event, err));
 	out_begin(&j, &a->body);
 	out_open(&j, '{');
-	TRY(alike_put(&j, recording, &place, UINT64_MAX));
+	TRY(same_name_put(&j, report, &event, UINT64_MAX));
 	out_close(&j, '}');
 	return j.r;
 }

@@ -5,6 +5,6 @@
 #include "view/events/event.h"
 
 /* The keys statistics, previous, next and command; none where more than `most` events would have to be read. -ENOMEM. */
-int alike_put(struct json_out *j, struct recording *r, const struct place *self, uint64_t most);
+int same_name_put(struct json_out *j, struct view_report *r, const struct event_ref *self, uint64_t most);
 
 #endif

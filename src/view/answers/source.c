@@ -7,7 +7,7 @@
 #include "base/cleanup.h"
 #include "base/macros.h"
 #include "kernel/pages/source.h"
-#include "kernel/source/before.h"
+#include "kernel/source/compared_lines.h"
 #include "view/request/routes.h"
 #include "view/internal.h"
 #include "view/kernels/kernels.h"
@@ -85,7 +85,7 @@ static void find_columns(struct source *s)
 }
 
 /* The book has texts of its own where it could be read. */
-static int load_kernel_book(struct source_book *ret, struct recording *r, const int64_t *results, size_t count, struct error *err)
+static int load_kernel_book(struct source_book *ret, struct view_report *r, const int64_t *results, size_t count, struct error *err)
 {
 	const struct source_search search = { .only_source = true };
 	int rc;
@@ -122,9 +122,9 @@ static int load_line_sums(struct source *s, struct line_sums *ret, enum source_k
 	return r >= 0 && s->before.book ? kernel_source_match(&ret->now, &ret->before, key) : r;
 }
 
-static int load_kernel_source(struct source *s, struct recording *recording, struct error *err)
+static int load_kernel_source(struct source *s, struct view_report *report, struct error *err)
 {
-	int r = load_kernel_book(&s->book, recording, &s->kv.k->id, 1, err);
+	int r = load_kernel_book(&s->book, report, &s->kv.k->id, 1, err);
 
 	if (r >= 0)
 		r = kernel_source_of(&s->now, &s->book, s->kv.k->id);

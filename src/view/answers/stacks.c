@@ -16,7 +16,7 @@
 #define MAX_FRAMES 1000
 
 /* The lock is held until query_done(). */
-static int query_begin(struct recording *r, struct query **ret, struct error *err)
+static int query_begin(struct view_report *r, struct query **ret, struct error *err)
 {
 	int rc;
 
@@ -28,13 +28,13 @@ static int query_begin(struct recording *r, struct query **ret, struct error *er
 	return rc;
 }
 
-static void query_done(struct recording *r)
+static void query_done(struct view_report *r)
 {
 	pthread_mutex_unlock(&r->query_lock);
 }
 
 /* Which samples count: those of a time, and perhaps of one thread. */
-static int make_filter(struct params *p, struct recording *r, bool has_threads, char *ret, size_t size, struct error *err)
+static int make_filter(struct params *p, struct view_report *r, bool has_threads, char *ret, size_t size, struct error *err)
 {
 	int64_t from, to, row;
 
@@ -47,7 +47,7 @@ static int make_filter(struct params *p, struct recording *r, bool has_threads, 
 	while (r->rows[row].kind != ROW_THREAD && r->rows[row].parent != ROW_NO_PARENT)
 		row = r->rows[row].parent;
 	if (r->rows[row].kind != ROW_THREAD || !has_threads)
-		return error_set(err, EINVAL, "The row is of no thread, or only samples are told apart by threads");
+		return error_set(err, EINVAL, "The row has no thread, or is not a row of samples");
 	snprintf(ret + strlen(ret), size - strlen(ret), " and globalTid = %lld", (long long)index_global_tid(&r->index, r->rows[row].uid));
 	return 0;
 }
@@ -127,7 +127,7 @@ static int turn_over(const struct call_tree *from, struct call_tree *to)
 	return 0;
 }
 
-static int put_flame(struct recording *r, const char *source, const char *filter, bool bottom_up, struct buf *out, struct error *err)
+static int put_flame(struct view_report *r, const char *source, const char *filter, bool bottom_up, struct buf *out, struct error *err)
 {
 	struct call_tree tree, turned;
 	struct json_out j;
@@ -162,19 +162,19 @@ int answer_flame(struct view *v, struct params *p, struct answer *a, struct erro
 {
 	static const char *const sources[] = { "samples", "offcpu", "osrt" };
 	const char *given = params_text(p, "source"), *source = given ? NULL : sources[0], *order = params_text(p, "order");
-	struct recording *recording;
+	struct view_report *report;
 	char filter[160];
 
-	TRY(view_recording(v, p, &recording, err));
+	TRY(view_asked_report(v, p, &report, err));
 	for (size_t i = 0; given && i < 3; i++)
 		source = strcmp(given, sources[i]) == 0 ? sources[i] : source;
 	if (!source)
-		return error_set(err, EINVAL, "source is none of samples, offcpu and osrt");
+		return error_set(err, EINVAL, "source is not samples, offcpu or osrt");
 	if (order && strcmp(order, "top-down") && strcmp(order, "bottom-up"))
-		return error_set(err, EINVAL, "order is neither top-down nor bottom-up");
-	TRY(make_filter(p, recording, strcmp(source, "offcpu") != 0, filter, sizeof(filter), err));
+		return error_set(err, EINVAL, "order is not top-down or bottom-up");
+	TRY(make_filter(p, report, strcmp(source, "offcpu") != 0, filter, sizeof(filter), err));
 	TRY(params_all_used(p, err));
-	return put_flame(recording, source, filter, order && strcmp(order, "bottom-up") == 0, &a->body, err);
+	return put_flame(report, source, filter, order && strcmp(order, "bottom-up") == 0, &a->body, err);
 }
 
 static int put_stack_frame(struct json_out *j, struct query *q, const struct stack_tree *tree, uint32_t frame)
@@ -187,7 +187,7 @@ static int put_stack_frame(struct json_out *j, struct query *q, const struct sta
 	return j->r;
 }
 
-int stack_put(struct json_out *j, struct recording *r, int64_t id)
+int stack_put(struct json_out *j, struct view_report *r, int64_t id)
 {
 	struct stack_tree *tree = NULL;
 	struct query *q;

@@ -39,12 +39,12 @@ static void catalogue_close(struct catalogue *c)
 }
 
 /* What is still being recorded may have later what it does not have yet. */
-static bool may_have(struct recording *r, struct query *q, const struct report_file *file)
+static bool may_have(struct view_report *r, struct query *q, const struct report_file *file)
 {
 	return report_file_has_data(file, q) || (report_is_partial(r->report) && !report_file_is_of_imports(file));
 }
 
-static int put_named_reports(struct recording *r, const struct catalogue *c, struct buf *out, struct error *err)
+static int put_named_reports(struct view_report *r, const struct catalogue *c, struct buf *out, struct error *err)
 {
 	struct query *q;
 	struct json_out j;
@@ -85,7 +85,7 @@ static ssize_t take_some(void *context, const char *data, size_t size)
 }
 
 /* The report's rows as CSV. */
-static int run_report(struct recording *r, const struct catalogue *c, const char *name, const char *time, struct bounded *ret,
+static int run_report(struct view_report *r, const struct catalogue *c, const char *name, const char *time, struct bounded *ret,
 		      struct error *err)
 {
 	const char *format = "csv", *console = "-";
@@ -176,14 +176,14 @@ static void put_table(struct json_out *j, const struct report_file *file, const 
 	out_put_text(j, "title", file->title);
 	put_stats_columns(j, t, is_short);
 	put_rows(j, t, is_short);
-	snprintf(why, sizeof(why), "The recording has no %s.", file->skipped ? file->skipped : "data for it");
+	snprintf(why, sizeof(why), "The report has no %s.", file->skipped ? file->skipped : "data for it");
 	out_put_text(j, "skipped", t->columns ? NULL : why);
 	out_put_bool(j, "cut", is_cut);
 	out_close(j, '}');
 }
 
 /* With ret_has_rows: in short, and only if there are any. */
-static int put_named_report(struct json_out *j, struct recording *r, const struct catalogue *c, const struct report_file *file,
+static int put_named_report(struct json_out *j, struct view_report *r, const struct catalogue *c, const struct report_file *file,
 			    const char *asked, const char *time, bool *ret_has_rows, struct error *err)
 {
 	struct csv_table t = { 0 };
@@ -213,7 +213,7 @@ static const char *time_filter(int64_t from, int64_t to, char *room, size_t size
 	return room;
 }
 
-int stats_put_instead(struct json_out *j, struct recording *r, int64_t from, int64_t to, struct error *err)
+int stats_put_instead(struct json_out *j, struct view_report *r, int64_t from, int64_t to, struct error *err)
 {
 	static const char *const names[] = { "cuda_gpu_kern_sum", "nvtx_sum", "cpu_sample_sum", "cuda_api_sum", "osrt_sum" };
 	const struct report_file *file;
@@ -239,7 +239,7 @@ int stats_put_instead(struct json_out *j, struct recording *r, int64_t from, int
 	return rc == -ENOMEM ? rc : 0;
 }
 
-static int put_one(struct recording *r, const struct catalogue *c, const char *name, const char *time, struct buf *out, struct error *err)
+static int put_one(struct view_report *r, const struct catalogue *c, const char *name, const char *time, struct buf *out, struct error *err)
 {
 	const struct report_file *file = report_files_find(&c->files, name, err);
 	struct json_out j;
@@ -253,22 +253,22 @@ static int put_one(struct recording *r, const struct catalogue *c, const char *n
 int answer_stats(struct view *v, struct params *p, struct answer *a, struct error *err)
 {
 	const char *name = params_text(p, "name");
-	struct recording *recording;
+	struct view_report *report;
 	struct catalogue c;
 	int64_t from, to;
 	char time[64];
 	int r;
 
-	TRY(view_recording(v, p, &recording, err));
-	TRY(param_times(p, recording, &from, &to, err));
+	TRY(view_asked_report(v, p, &report, err));
+	TRY(param_times(p, report, &from, &to, err));
 	TRY(params_all_used(p, err));
 	if (name && (strchr(name, ',') || !*name))
 		return error_set(err, EINVAL, "name is not the name of one report");
 	r = catalogue_open(&c, err);
 	if (r >= 0 && name)
-		r = put_one(recording, &c, name, time_filter(from, to, time, sizeof(time)), &a->body, err);
+		r = put_one(report, &c, name, time_filter(from, to, time, sizeof(time)), &a->body, err);
 	else if (r >= 0)
-		r = put_named_reports(recording, &c, &a->body, err);
+		r = put_named_reports(report, &c, &a->body, err);
 	catalogue_close(&c);
 	return r;
 }

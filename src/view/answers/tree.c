@@ -10,9 +10,9 @@
 #include "view/request/routes.h"
 #include "view/answers/call_tree.h"
 #include "view/internal.h"
-#include "view/recording/event_names.h"
+#include "view/report/event_names.h"
 #include "view/events/event.h"
-#include "view/recording/walk.h"
+#include "view/report/walk.h"
 
 #define MAX_WORK (2u << 20)
 #define MAX_STEPS (1ull << 27) /* ranges around all of it: what is nested more deeply stands in the outer ones */
@@ -47,11 +47,11 @@ static int add_gpu_work_item(struct work_list *list, const struct work *w)
 	return 0;
 }
 
-static int take_group_works(struct walk *w, unsigned worker, uint32_t lane, const struct piece *p, const struct walk_rows *rows)
+static int take_group_works(struct walk *w, unsigned worker, uint32_t track, const struct row_group *p, const struct walk_rows *rows)
 {
 	struct work_list *list = w->context;
-	const struct chunk *c = rows->chunk;
-	int64_t *correlations = place_correlations(w->r, p), process = lane_process(w->r, lane);
+	const struct decoded_rows *c = rows->decoded;
+	int64_t *correlations = group_correlations(w->r, p), process = track_process(w->r, track);
 	int r = 0;
 
 	if (!correlations)
@@ -105,12 +105,12 @@ static size_t first_of(const struct work_list *list, int64_t process, int64_t co
 	return low;
 }
 
-/* The first piece of work of a call is told of it; spread_calls() tells the others. */
-static int join_piece(struct recording *r, struct work_list *list, const struct piece *p, int64_t process, int64_t thread)
+/* The first group of work of a call is told of it; spread_calls() tells the others. */
+static int join_group(struct view_report *r, struct work_list *list, const struct row_group *p, int64_t process, int64_t thread)
 {
-	int64_t *correlations = place_correlations(r, p);
-	const struct chunk *c = NULL;
-	int rc = correlations ? store_chunk(r, p, &c) : 0;
+	int64_t *correlations = group_correlations(r, p);
+	const struct decoded_rows *c = NULL;
+	int rc = correlations ? store_decoded_rows(r, p, &c) : 0;
 	size_t at;
 
 	for (uint32_t i = 0; rc == 0 && c && i < c->rows; i++) {
@@ -139,26 +139,26 @@ static void spread_calls(struct work_list *list)
 }
 
 /* Who made the calls. Calls of these numbers only are looked at. */
-static int join_calls(struct recording *r, struct work_list *list)
+static int join_calls(struct view_report *r, struct work_list *list)
 {
 	int rc = 0;
 
-	for (size_t i = 0; i < r->lane_count && rc == 0; i++) {
-		const struct lane *lane = &r->lanes[i];
-		const int64_t *track = recording_track(r, lane->track);
-		int64_t process = lane_process(r, (uint32_t)i);
+	for (size_t i = 0; i < r->track_count && rc == 0; i++) {
+		const struct view_track *track = &r->tracks[i];
+		const int64_t *track_row = view_report_track_row(r, track->id);
+		int64_t process = track_process(r, (uint32_t)i);
 		size_t first = first_of(list, process, 1), end = first_of(list, process, INT64_MAX);
 
-		if (lane->table != TABLE_CUDA_API || !track || first == end)
+		if (track->table != TABLE_CUDA_API || !track_row || first == end)
 			continue;
-		for (size_t k = 0; k < lane->piece_count && rc == 0; k++)
-			if (piece_may_have(r, lane->piece + k, list->items[first].correlation, list->items[end - 1].correlation))
-				rc = join_piece(r, list, &r->pieces[lane->piece + k], process, track[TRACK_THREAD]);
+		for (size_t k = 0; k < track->group_count && rc == 0; k++)
+			if (group_may_have(r, track->group + k, list->items[first].correlation, list->items[end - 1].correlation))
+				rc = join_group(r, list, &r->groups[track->group + k], process, track_row[TRACK_THREAD]);
 	}
 	return rc;
 }
 
-static uint32_t child_named(struct call_tree *t, struct recording *r, uint32_t parent, uint32_t name)
+static uint32_t child_named(struct call_tree *t, struct view_report *r, uint32_t parent, uint32_t name)
 {
 	struct buf text = BUF_INIT;
 	uint32_t number = name_text(r, name, &text) < 0 ? UINT32_MAX :
@@ -176,36 +176,36 @@ static uint32_t child_labelled(struct call_tree *t, uint32_t parent, const char 
 }
 
 /* The process of some work, and below it the thread where that is known: as their rows are called. */
-static uint32_t place_node(struct call_tree *t, struct recording *r, const struct work *w)
+static uint32_t event_node(struct call_tree *t, struct view_report *r, const struct work *w)
 {
 	const int64_t *process = index_find(&r->index.processes, w->process);
 	const int64_t *thread = index_find(&r->index.threads, w->thread);
 	char label[320];
 	size_t len;
 	uint32_t node;
-	const char *name = process ? recording_text(r, (uint64_t)process[PROCESS_NAME], &len) : NULL;
+	const char *name = process ? view_report_text(r, (uint64_t)process[PROCESS_NAME], &len) : NULL;
 
 	snprintf(label, sizeof(label), "%.256s %lld", name ? name : "process", process ? (long long)process[PROCESS_PID] : 0);
 	node = child_labelled(t, 0, label);
 	if (!node || !thread)
 		return node;
-	name = recording_text(r, (uint64_t)index_thread_name(&r->index, w->thread), &len);
+	name = view_report_text(r, (uint64_t)index_thread_name(&r->index, w->thread), &len);
 	snprintf(label, sizeof(label), "%.256s %lld", name ? name : "thread", (long long)thread[THREAD_TID]);
 	return child_labelled(t, node, label);
 }
 
-/* Adds the ranges of one lane to those of a thread's works, which are in order of their calls. */
-static int add_track_ranges(struct call_tree *t, struct recording *r, uint32_t lane, struct work *works, size_t count)
+/* Adds the ranges of one track to those of a thread's works, which are in order of their calls. */
+static int add_track_ranges(struct call_tree *t, struct view_report *r, uint32_t track, struct work *works, size_t count)
 {
-	const struct lane *l = &r->lanes[lane];
-	struct place at = { .start = 1, .end = 0 };
+	const struct view_track *l = &r->tracks[track];
+	struct event_ref at = { .start = 1, .end = 0 };
 
 	for (size_t i = 0; i < count; i++) {
 		int64_t time = works[i].call_start;
 
 		if (at.start > at.end || time < at.start || time > at.end) {
-			if (time < r->pieces[l->piece].time_min || !place_at(r, lane, time, &at)) {
-				at = (struct place){ .start = 1, .end = 0 };
+			if (time < r->groups[l->group].time_min || !event_at(r, track, time, &at)) {
+				at = (struct event_ref){ .start = 1, .end = 0 };
 				continue;
 			}
 		}
@@ -216,14 +216,14 @@ static int add_track_ranges(struct call_tree *t, struct recording *r, uint32_t l
 	return 0;
 }
 
-static int add_thread_works(struct call_tree *t, struct recording *r, struct work_list *list, struct work *works, size_t count)
+static int add_thread_works(struct call_tree *t, struct view_report *r, struct work_list *list, struct work *works, size_t count)
 {
 	uint32_t node;
 	int rc = 0;
 
 	for (size_t i = 0; i < count; i++) {
 		if (i == 0 || works[i].process != works[i - 1].process)
-			node = place_node(t, r, &works[i]);
+			node = event_node(t, r, &works[i]);
 		works[i].node = node;
 		if (!node)
 			return -ENOMEM;
@@ -233,8 +233,8 @@ static int add_thread_works(struct call_tree *t, struct recording *r, struct wor
 
 		if (row->uid != works[0].thread || row->draw != DRAW_SLICES || (row->kind != ROW_NVTX && row->kind != ROW_GENERIC))
 			continue;
-		for (uint32_t k = 0; k < row->lane_count && rc == 0 && list->steps < MAX_STEPS; k++, list->steps += count)
-			rc = add_track_ranges(t, r, row->lanes[k], works, count);
+		for (uint32_t k = 0; k < row->track_count && rc == 0 && list->steps < MAX_STEPS; k++, list->steps += count)
+			rc = add_track_ranges(t, r, row->tracks[k], works, count);
 		list->cut |= list->steps >= MAX_STEPS;
 	}
 	for (size_t i = 0; i < count && rc == 0; i++) {
@@ -246,7 +246,7 @@ static int add_thread_works(struct call_tree *t, struct recording *r, struct wor
 	return rc;
 }
 
-static int make_tree(struct call_tree *t, struct recording *r, struct work_list *list)
+static int make_tree(struct call_tree *t, struct view_report *r, struct work_list *list)
 {
 	size_t from = 0;
 	int rc;
@@ -264,29 +264,29 @@ static int make_tree(struct call_tree *t, struct recording *r, struct work_list 
 	return rc;
 }
 
-static uint32_t *work_lanes(const struct recording *r, size_t *ret_count)
+static uint32_t *work_tracks(const struct view_report *r, size_t *ret_count)
 {
-	uint32_t *lanes = calloc(r->lane_count + 1, sizeof(*lanes));
+	uint32_t *tracks = calloc(r->track_count + 1, sizeof(*tracks));
 
 	*ret_count = 0;
-	for (size_t i = 0; lanes && i < r->lane_count; i++)
-		if (r->lanes[i].table == TABLE_GPU_KERNEL || r->lanes[i].table == TABLE_GPU_COPY || r->lanes[i].table == TABLE_GPU_SET)
-			lanes[(*ret_count)++] = (uint32_t)i;
-	return lanes;
+	for (size_t i = 0; tracks && i < r->track_count; i++)
+		if (r->tracks[i].table == TABLE_GPU_KERNEL || r->tracks[i].table == TABLE_GPU_COPY || r->tracks[i].table == TABLE_GPU_SET)
+			tracks[(*ret_count)++] = (uint32_t)i;
+	return tracks;
 }
 
 static int put_tree(struct walk *w, struct buf *out)
 {
 	struct work_list list = { .lock = PTHREAD_MUTEX_INITIALIZER };
-	uint32_t *lanes = work_lanes(w->r, &w->lane_count);
+	uint32_t *tracks = work_tracks(w->r, &w->track_count);
 	struct call_tree tree;
 	struct json_out j;
 	int r = call_tree_open(&tree);
 
-	w->lanes = lanes;
+	w->tracks = tracks;
 	w->take = take_group_works;
 	w->context = &list;
-	r = r < 0 || !lanes ? -ENOMEM : walk_lanes(w);
+	r = r < 0 || !tracks ? -ENOMEM : walk_tracks(w);
 	if (r == 0 && list.count)
 		r = make_tree(&tree, w->r, &list);
 	out_begin(&j, out);
@@ -301,7 +301,7 @@ static int put_tree(struct walk *w, struct buf *out)
 	}
 	call_tree_release(&tree);
 	free(list.items);
-	free(lanes);
+	free(tracks);
 	return r;
 }
 
@@ -309,7 +309,7 @@ int answer_tree(struct view *v, struct params *p, struct answer *a, struct error
 {
 	struct walk w = { 0 };
 
-	TRY(view_recording(v, p, &w.r, err));
+	TRY(view_asked_report(v, p, &w.r, err));
 	TRY(param_times(p, w.r, &w.from, &w.to, err));
 	TRY(params_all_used(p, err));
 	return put_tree(&w, &a->body);

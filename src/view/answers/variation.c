@@ -12,7 +12,7 @@
 #define MOST_METRIC 512
 
 /* Launches like the one that is asked for, itself among them, in their order. */
-struct alike {
+struct same {
 	const struct kernel_result **items;
 	size_t *at;      /* where in its values each launch is: these are by name, and asked for in that order */
 	double *numbers; /* of one metric; not a number where a launch has none */
@@ -20,9 +20,9 @@ struct alike {
 	size_t count;
 };
 
-static int find_alike(struct alike *ret, const struct kernel_results *results, const struct kernel_result *k)
+static int find_same_names(struct same *ret, const struct kernel_results *results, const struct kernel_result *k)
 {
-	*ret = (struct alike){
+	*ret = (struct same){
 		.items = calloc(results->count + 1, sizeof(*ret->items)),
 		.at = calloc(results->count + 1, sizeof(*ret->at)),
 		.numbers = calloc(results->count + 1, sizeof(*ret->numbers)),
@@ -31,12 +31,12 @@ static int find_alike(struct alike *ret, const struct kernel_results *results, c
 	if (!ret->items || !ret->at || !ret->numbers || !ret->room)
 		return -ENOMEM;
 	for (size_t i = 0; i < results->count; i++)
-		if (compare_alike(&results->items[i], k) == 0)
+		if (compare_launch_kinds(&results->items[i], k) == 0)
 			ret->items[ret->count++] = &results->items[i];
 	return 0;
 }
 
-static void release_alike(struct alike *all)
+static void release_same_names(struct same *all)
 {
 	free(all->items);
 	free(all->at);
@@ -45,7 +45,7 @@ static void release_alike(struct alike *all)
 }
 
 /* Goes on from where the launch was for the metric before. */
-static double next_number(struct alike *all, size_t i, const char *metric)
+static double next_number(struct same *all, size_t i, const char *metric)
 {
 	const struct kernel_result *k = all->items[i];
 	int order = -1;
@@ -55,7 +55,7 @@ static double next_number(struct alike *all, size_t i, const char *metric)
 	return all->at[i] < k->value_count && order == 0 ? value_number(&k->values[all->at[i]]) : NAN;
 }
 
-static struct spread take_numbers(struct alike *all, const char *metric, double *ret_median)
+static struct spread take_numbers(struct same *all, const char *metric, double *ret_median)
 {
 	struct spread s = { 0 };
 
@@ -92,7 +92,7 @@ static void put_spread(struct kernel_view *kv, const struct metric_value *v, con
 	out_close(j, '}');
 }
 
-static void put_points(struct kernel_view *kv, struct alike *all, const char *metric)
+static void put_points(struct kernel_view *kv, struct same *all, const char *metric)
 {
 	struct json_out *j = kv->j;
 
@@ -110,7 +110,7 @@ static void put_points(struct kernel_view *kv, struct alike *all, const char *me
 }
 
 /* Those that two launches or more have, by name. */
-static void put_variation(struct kernel_view *kv, struct alike *all, const char *metric)
+static void put_variation(struct kernel_view *kv, struct same *all, const char *metric)
 {
 	struct json_out *j = kv->j;
 
@@ -138,7 +138,7 @@ int answer_variation(struct view *v, struct params *p, struct answer *a, struct 
 {
 	const char *metric = params_text(p, "metric");
 	CLEANUP(kernel_view_end) struct kernel_view kv = { 0 };
-	CLEANUP(release_alike) struct alike all = { 0 };
+	CLEANUP(release_same_names) struct same all = { 0 };
 	struct json_out j;
 
 	if (metric && strlen(metric) > MOST_METRIC)
@@ -146,7 +146,7 @@ int answer_variation(struct view *v, struct params *p, struct answer *a, struct 
 	TRY(kernel_view_begin(&kv, v, p, true, err));
 	out_begin(&j, &a->body);
 	kv.j = &j;
-	TRY(find_alike(&all, kv.results, kv.k));
+	TRY(find_same_names(&all, kv.results, kv.k));
 	put_variation(&kv, &all, metric);
 	return j.r;
 }

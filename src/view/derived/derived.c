@@ -12,7 +12,7 @@
 #include "base/array.h"
 #include "base/macros.h"
 #include "query/query.h"
-#include "view/recording/coarse.h"
+#include "view/report/coarse.h"
 #include "view/events/lines.h"
 #include "view/events/event.h"
 
@@ -37,7 +37,7 @@ static int open_derived_file(struct making *m)
 	return report_writer_open(&m->w, path, 1, NULL, 0, &err);
 }
 
-int making_track(struct making *m, enum table_id table, const struct made_track *track, struct report_track **ret)
+int making_track(struct making *m, enum table_id table, const struct derived_track *track, struct report_track **ret)
 {
 	int rc;
 
@@ -72,7 +72,7 @@ static int append_derived_row(struct making *m, struct report_track *to, const i
 	return relieve(m);
 }
 
-int making_event(struct making *m, struct report_track *to, enum table_id table, const struct made_event *e)
+int making_event(struct making *m, struct report_track *to, enum table_id table, const struct derived_event *e)
 {
 	int64_t values[TABLE_MAX_COLUMNS] = { e->start };
 	uint32_t present = 1;
@@ -86,8 +86,8 @@ int making_event(struct making *m, struct report_track *to, enum table_id table,
 	values[COLUMN_SLICE_END] = e->end;
 	values[COLUMN_SLICE_NAME] = e->name;
 	present |= 1u << COLUMN_SLICE_END | 1u << COLUMN_SLICE_NAME;
-	if (e->lane != MADE_FROM_NONE) {
-		values[COLUMN_SLICE_RANGE_ID] = e->lane;
+	if (e->track != MADE_FROM_NONE) {
+		values[COLUMN_SLICE_RANGE_ID] = e->track;
 		values[COLUMN_SLICE_CORRELATION] = (int64_t)e->index;
 		present |= 1u << COLUMN_SLICE_RANGE_ID | 1u << COLUMN_SLICE_CORRELATION;
 	}
@@ -130,48 +130,48 @@ static void remove_files(struct making *m)
 		rmdir(m->folder);
 }
 
-static int take_in(struct recording *r, struct making *m, struct report *made)
+static int take_in(struct view_report *r, struct making *m, struct report *derived)
 {
 	int rc;
 
 	pthread_mutex_lock(&r->use_lock);
 	while (r->readers)
 		pthread_cond_wait(&r->unused, &r->use_lock);
-	r->made = made;
-	r->made_tracks = m->tracks;
-	r->made_track_count = m->count;
+	r->derived = derived;
+	r->derived_tracks = m->tracks;
+	r->derived_track_count = m->count;
 	m->tracks = NULL;
-	free(r->bounds); /* by piece */
+	free(r->bounds); /* by group */
 	r->bounds = NULL;
-	rc = recording_find_made_lanes(r);
+	rc = view_report_find_derived_tracks(r);
 	if (rc == 0)
-		rc = recording_add_made_rows(r);
+		rc = view_report_add_derived_rows(r);
 	pthread_mutex_unlock(&r->use_lock);
 	return rc;
 }
 
-int recording_make(struct recording *r, struct made_limits limits, const _Atomic bool *stop)
+int view_report_make(struct view_report *r, struct derived_limits limits, const _Atomic bool *stop)
 {
 	static int (*const makers[])(struct making * m) = { make_cores, make_waits, make_memory, make_projections };
 	struct making m = { .r = r, .stop = stop, .limits = limits };
-	struct report *made = NULL;
+	struct report *derived = NULL;
 	struct error err;
 	int rc = query_open(&m.q, r->path, &err);
 
 	for (size_t i = 0; i < COUNT_OF(makers) && rc == 0; i++)
 		rc = makers[i](&m);
 	if (rc == 0 && m.w)
-		rc = finish_file(&m, &made);
+		rc = finish_file(&m, &derived);
 	remove_files(&m);
 	query_close(m.q);
-	if (rc == 0 && made)
-		rc = take_in(r, &m, made);
+	if (rc == 0 && derived)
+		rc = take_in(r, &m, derived);
 	free(m.tracks);
 	return rc;
 }
 
 struct maker {
-	struct recording *r;
+	struct view_report *r;
 	pthread_t thread;
 	pthread_mutex_t lock;
 	pthread_cond_t ended;
@@ -185,10 +185,10 @@ static void *work(void *context)
 
 	/* Whoever waits for an answer comes first. */
 	setpriority(PRIO_PROCESS, (id_t)gettid(), BEHIND_OTHERS);
-	recording_find_lines(m->r, &m->stop);
-	recording_sum_lanes(m->r, &m->stop);
-	recording_make(m->r, MADE_LIMITS, &m->stop);
-	recording_sum_lanes(m->r, &m->stop);
+	view_report_find_lines(m->r, &m->stop);
+	view_report_sum_tracks(m->r, &m->stop);
+	view_report_make(m->r, MADE_LIMITS, &m->stop);
+	view_report_sum_tracks(m->r, &m->stop);
 	/* What was worked in is not needed again. */
 	malloc_trim(0);
 	atomic_store(&m->r->pending, false);
@@ -199,7 +199,7 @@ static void *work(void *context)
 	return NULL;
 }
 
-int maker_start(struct recording *r)
+int maker_start(struct view_report *r)
 {
 	struct maker *m = calloc(1, sizeof(*m));
 	int rc;
@@ -222,7 +222,7 @@ int maker_start(struct recording *r)
 	return 0;
 }
 
-void maker_wait(struct recording *r, unsigned milliseconds)
+void maker_wait(struct view_report *r, unsigned milliseconds)
 {
 	struct maker *m = r->maker;
 	struct timespec until;
@@ -239,7 +239,7 @@ void maker_wait(struct recording *r, unsigned milliseconds)
 	pthread_mutex_unlock(&m->lock);
 }
 
-void maker_stop(struct recording *r)
+void maker_stop(struct view_report *r)
 {
 	struct maker *m = r->maker;
 

@@ -9,47 +9,47 @@
 #include "query/engine/merge_heap.h"
 #include "query/index/track_reader.h"
 #include "report/writer.h"
-#include "view/recording/recording.h"
+#include "view/report/view_report.h"
 
 /* What is held at a time while ranges are put on the GPU: 36 and 40 bytes each. */
-struct made_limits {
+struct derived_limits {
 	uint32_t ranges;
 	uint32_t calls;
 };
-#define MADE_LIMITS ((struct made_limits){ 1500000, 750000 })
+#define MADE_LIMITS ((struct derived_limits){ 1500000, 750000 })
 
 struct making {
-	struct made_limits limits;
-	struct recording *r;     /* does not change meanwhile */
+	struct derived_limits limits;
+	struct view_report *r;   /* does not change meanwhile */
 	struct query *q;         /* of its own */
 	struct report_writer *w; /* NULL until there is something */
 	char folder[256];
-	struct made_track *tracks;
+	struct derived_track *tracks;
 	size_t count;
 	uint32_t since_relief;
 	const _Atomic bool *stop;
 };
 
 /* -ECANCELED from any of these: nobody waits for it any more. */
-int making_track(struct making *m, enum table_id table, const struct made_track *track, struct report_track **ret);
+int making_track(struct making *m, enum table_id table, const struct derived_track *track, struct report_track **ret);
 
-struct made_event {
+struct derived_event {
 	int64_t start, end; /* points: the same */
 	uint32_t name;
-	uint32_t lane; /* what it was made from; MADE_FROM_NONE */
+	uint32_t track; /* what it was made from; MADE_FROM_NONE */
 	uint64_t index;
 };
 #define MADE_FROM_NONE UINT32_MAX
 /* Events that are out of order are cut or left out. */
-int making_event(struct making *m, struct report_track *to, enum table_id table, const struct made_event *e);
+int making_event(struct making *m, struct report_track *to, enum table_id table, const struct derived_event *e);
 int making_value(struct making *m, struct report_track *to, int64_t time, int64_t value);
 
 /* Rows of several tracks in order of time. */
 struct merged {
 	struct merge_place place; /* key: when its current row starts, or before */
 	struct track_reader reader;
-	const int64_t *track;
-	uint32_t lane;  /* MADE_FROM_NONE: the recording has none */
+	const int64_t *track_row;
+	uint32_t track; /* MADE_FROM_NONE: the report has none */
 	uint64_t index; /* of the current row in it */
 	uint8_t *nulls; /* of a column of the group, where that was asked for */
 	size_t nulls_group;
@@ -76,13 +76,13 @@ int make_memory(struct making *m);
 int make_projections(struct making *m);
 
 /* Makes and takes it in. Where that cannot be done the rows are missing: not an error of the recording. */
-int recording_make(struct recording *r, struct made_limits limits, const _Atomic bool *stop);
+int view_report_make(struct view_report *r, struct derived_limits limits, const _Atomic bool *stop);
 
 /* The same by a thread of its own, which is ended before the recording is closed. */
-int maker_start(struct recording *r);
+int maker_start(struct view_report *r);
 /* For at most that long. */
-void maker_wait(struct recording *r, unsigned milliseconds);
+void maker_wait(struct view_report *r, unsigned milliseconds);
 /* Ends it, finished or not; where there is one. */
-void maker_stop(struct recording *r);
+void maker_stop(struct view_report *r);
 
 #endif

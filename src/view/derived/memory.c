@@ -39,7 +39,7 @@ static struct use *use_of(struct uses *u, int64_t gpu)
 static int put_use(struct making *m, struct use *use, const struct track_reader *t)
 {
 	int64_t operation = t->columns[1][t->row], bytes = t->columns[2][t->row], kind = t->columns[3][t->row], *sum;
-	struct made_track track = { .kind = ROW_GPU_MEMORY, .place = use->gpu, .domain = kind };
+	struct derived_track track = { .kind = ROW_GPU_MEMORY, .place = use->gpu, .domain = kind };
 
 	if (kind < 0 || kind >= MEMORY_KINDS || bytes < 0 || (operation != GPU_MEMORY_ALLOCATION && operation != GPU_MEMORY_RELEASE))
 		return 0;
@@ -61,7 +61,7 @@ int make_memory(struct making *m)
 	int rc = merge_open(&g, m, TABLE_GPU_MEMORY, TRACK_GPU_MEMORY, columns, sizeof(columns));
 
 	while (rc >= 0 && (s = merge_next(&g, &rc)) != NULL) {
-		struct use *use = use_of(&uses, gpu_of_context(m->r, s->track[TRACK_DOMAIN]));
+		struct use *use = use_of(&uses, gpu_of_context(m->r, s->track_row[TRACK_DOMAIN]));
 
 		rc = use ? put_use(m, use, &s->reader) : -ENOMEM;
 		merge_advance(&g, s);

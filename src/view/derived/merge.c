@@ -4,13 +4,14 @@
 
 #include "view/derived/derived.h"
 
-static int add_source(struct merge *g, struct making *m, enum table_id table, const int64_t *track, const uint8_t *columns, unsigned count)
+static int add_source(struct merge *g, struct making *m, enum table_id table, const int64_t *track_row, const uint8_t *columns,
+		      unsigned count)
 {
 	struct merged *s = &g->sources[g->source_count];
-	const struct lane *lane = recording_lane(m->r, table, track[TRACK_ID]);
+	const struct view_track *track = view_report_track(m->r, table, track_row[TRACK_ID]);
 
-	*s = (struct merged){ .track = track, .lane = lane ? (uint32_t)(lane - m->r->lanes) : MADE_FROM_NONE };
-	track_reader_init_columns(&s->reader, m->q, &g->groups, (uint32_t)track[TRACK_ID], columns, count);
+	*s = (struct merged){ .track_row = track_row, .track = track ? (uint32_t)(track - m->r->tracks) : MADE_FROM_NONE };
+	track_reader_init_columns(&s->reader, m->q, &g->groups, (uint32_t)track_row[TRACK_ID], columns, count);
 	if (track_reader_next_start(&s->reader, &s->place.key) == 0)
 		return 0;
 	g->heap.items[g->heap.count++] = &s->place;
@@ -30,10 +31,10 @@ int merge_open(struct merge *g, struct making *m, enum table_id table, enum trac
 	if (rc == 0 && (!g->sources || !g->heap.items))
 		rc = -ENOMEM;
 	for (size_t i = 0; i < tracks->count && rc == 0; i++) {
-		const int64_t *track = tracks->rows + i * tracks->width;
+		const int64_t *track_row = tracks->rows + i * tracks->width;
 
-		if (track[TRACK_KIND] == (int64_t)kind && track_groups_has(&g->groups, (uint32_t)track[TRACK_ID]))
-			rc = add_source(g, m, table, track, columns, count);
+		if (track_row[TRACK_KIND] == (int64_t)kind && track_groups_has(&g->groups, (uint32_t)track_row[TRACK_ID]))
+			rc = add_source(g, m, table, track_row, columns, count);
 	}
 	merge_heap_build(&g->heap);
 	if (rc < 0)

@@ -22,11 +22,11 @@ struct beside {
 	int64_t free;
 };
 
-/* The ranges of a lane, or of some of its pieces; those that do not count end before all times. */
+/* The ranges of a track, or of some of its groups; those that do not count end before all times. */
 struct ranges {
-	uint32_t lane;
-	const int64_t *track;
-	size_t piece, piece_end;
+	uint32_t track;
+	const int64_t *track_row;
+	size_t group, group_end;
 	uint64_t base; /* index of the first */
 	uint64_t count;
 	uint64_t hint;
@@ -45,17 +45,17 @@ struct call {
 
 struct projecting {
 	struct making *m;
-	struct ranges *lanes; /* all, by process, thread and depth */
-	size_t lane_count;
+	struct ranges *tracks; /* all, by process, thread and depth */
+	size_t track_count;
 	size_t from, to; /* those held now */
 	int64_t process, gpu;
 	struct call *calls;
 	size_t call_count;
 };
 
-static int compare_lanes(const void *a, const void *b)
+static int compare_tracks(const void *a, const void *b)
 {
-	const int64_t *x = ((const struct ranges *)a)->track, *y = ((const struct ranges *)b)->track;
+	const int64_t *x = ((const struct ranges *)a)->track_row, *y = ((const struct ranges *)b)->track_row;
 	static const uint8_t order[] = { TRACK_PROCESS, TRACK_THREAD, TRACK_KIND, TRACK_DEPTH, TRACK_ID };
 
 	for (size_t i = 0; i < sizeof(order); i++)
@@ -64,43 +64,44 @@ static int compare_lanes(const void *a, const void *b)
 	return 0;
 }
 
-static bool is_of_ranges(const int64_t *track)
+static bool is_of_ranges(const int64_t *track_row)
 {
-	return track && (track[TRACK_KIND] == TRACK_NVTX_PUSHPOP || track[TRACK_KIND] == TRACK_NVTX_STARTEND) && track[TRACK_THREAD];
+	return track_row && (track_row[TRACK_KIND] == TRACK_NVTX_PUSHPOP || track_row[TRACK_KIND] == TRACK_NVTX_STARTEND) &&
+	       track_row[TRACK_THREAD];
 }
 
-static int list_lanes(struct projecting *p)
+static int list_tracks(struct projecting *p)
 {
-	struct recording *r = p->m->r;
+	struct view_report *r = p->m->r;
 
-	p->lanes = calloc(r->lane_count + 1, sizeof(*p->lanes));
+	p->tracks = calloc(r->track_count + 1, sizeof(*p->tracks));
 	p->calls = malloc(p->m->limits.calls * sizeof(*p->calls));
-	if (!p->lanes || !p->calls)
+	if (!p->tracks || !p->calls)
 		return -ENOMEM;
-	for (size_t i = 0; i < r->lane_count; i++) {
-		const int64_t *track = recording_track(r, r->lanes[i].track);
+	for (size_t i = 0; i < r->track_count; i++) {
+		const int64_t *track_row = view_report_track_row(r, r->tracks[i].id);
 
-		if (r->lanes[i].table == TABLE_SLICE && is_of_ranges(track))
-			p->lanes[p->lane_count++] = (struct ranges){ .lane = (uint32_t)i, .track = track };
+		if (r->tracks[i].table == TABLE_SLICE && is_of_ranges(track_row))
+			p->tracks[p->track_count++] = (struct ranges){ .track = (uint32_t)i, .track_row = track_row };
 	}
-	sort_items(p->lanes, p->lane_count, sizeof(*p->lanes), compare_lanes);
+	sort_items(p->tracks, p->track_count, sizeof(*p->tracks), compare_tracks);
 	return 0;
 }
 
-/* Columns of a piece, to be freed; NULL where they cannot be read. */
-static int64_t *read_group_columns(struct recording *r, const struct piece *p, const uint8_t *columns, unsigned count)
+/* Columns of a group, to be freed; NULL where they cannot be read. */
+static int64_t *read_group_columns(struct view_report *r, const struct row_group *p, const uint8_t *columns, unsigned count)
 {
 	int64_t *values = malloc((size_t)p->rows * count * sizeof(*values) + 1);
 
 	for (unsigned c = 0; values && c < count; c++)
-		if (report_column(r->report, p->table, p->group, columns[c], values + (size_t)c * p->rows, NULL) < 0) {
+		if (report_column(r->report, p->table, p->number, columns[c], values + (size_t)c * p->rows, NULL) < 0) {
 			free(values);
 			values = NULL;
 		}
 	return values;
 }
 
-static void take_ranges(struct ranges *l, const struct piece *p, const int64_t *values)
+static void take_ranges(struct ranges *l, const struct row_group *p, const int64_t *values)
 {
 	enum { START, END, NAME, FLAGS, END_THREAD };
 	const size_t rows = p->rows;
@@ -118,7 +119,7 @@ static void take_ranges(struct ranges *l, const struct piece *p, const int64_t *
 	}
 }
 
-static int load_ranges(struct recording *r, struct ranges *l)
+static int load_ranges(struct view_report *r, struct ranges *l)
 {
 	static const uint8_t columns[] = { COLUMN_SLICE_START, COLUMN_SLICE_END, COLUMN_SLICE_NAME, COLUMN_SLICE_FLAGS,
 					   COLUMN_SLICE_END_THREAD };
@@ -131,8 +132,8 @@ static int load_ranges(struct recording *r, struct ranges *l)
 	l->first = l->end + l->count;
 	l->last = l->first + l->count;
 	l->hint = 0;
-	for (size_t i = l->piece; i < l->piece_end; i++) {
-		const struct piece *p = &r->pieces[i];
+	for (size_t i = l->group; i < l->group_end; i++) {
+		const struct row_group *p = &r->groups[i];
 		int64_t *values = read_group_columns(r, p, columns, sizeof(columns));
 
 		take_ranges(l, p, values);
@@ -144,10 +145,10 @@ static int load_ranges(struct recording *r, struct ranges *l)
 static void drop_ranges(struct projecting *p)
 {
 	for (size_t i = p->from; i < p->to; i++) {
-		free(p->lanes[i].start);
-		free(p->lanes[i].name);
-		p->lanes[i].start = NULL;
-		p->lanes[i].name = NULL;
+		free(p->tracks[i].start);
+		free(p->tracks[i].name);
+		p->tracks[i].start = NULL;
+		p->tracks[i].name = NULL;
 	}
 }
 
@@ -174,7 +175,7 @@ static uint64_t range_at(struct ranges *l, int64_t time)
 static void extend_ranges(struct projecting *p, const struct call *call, int64_t start, int64_t end)
 {
 	for (uint32_t i = call->ranges; i < call->ranges_end; i++) {
-		struct ranges *l = &p->lanes[i];
+		struct ranges *l = &p->tracks[i];
 		uint64_t at = range_at(l, call->start);
 
 		if (at == l->count || l->end[at] < call->end)
@@ -211,11 +212,11 @@ static const struct call *find_call(const struct projecting *p, int64_t correlat
 	return low < p->call_count && (int64_t)p->calls[low].correlation == correlation ? &p->calls[low] : NULL;
 }
 
-static void project_piece(struct projecting *p, const struct piece *piece)
+static void project_group(struct projecting *p, const struct row_group *group)
 {
-	const uint8_t columns[] = { 0, 1, (uint8_t)correlation_column(piece->table) };
-	int64_t *values = read_group_columns(p->m->r, piece, columns, sizeof(columns));
-	const size_t rows = piece->rows;
+	const uint8_t columns[] = { 0, 1, (uint8_t)correlation_column(group->table) };
+	int64_t *values = read_group_columns(p->m->r, group, columns, sizeof(columns));
+	const size_t rows = group->rows;
 	size_t hint = 0;
 
 	for (size_t i = 0; values && i < rows; i++) {
@@ -227,40 +228,40 @@ static void project_piece(struct projecting *p, const struct piece *piece)
 	free(values);
 }
 
-static bool is_work(const struct lane *lane)
+static bool is_work(const struct view_track *track)
 {
-	return table_column(lane->table, ROLE_WORK) >= 0 && lane->table != TABLE_GPU_SYNC;
+	return table_column(track->table, ROLE_WORK) >= 0 && track->table != TABLE_GPU_SYNC;
 }
 
 /* All work of the calls held. */
 static int project_calls(struct projecting *p)
 {
-	struct recording *r = p->m->r;
+	struct view_report *r = p->m->r;
 
 	if (!p->call_count)
 		return 0;
 	sort_items(p->calls, p->call_count, sizeof(*p->calls), compare_launch_calls);
-	for (size_t i = 0; i < r->lane_count; i++) {
-		const struct lane *lane = &r->lanes[i];
+	for (size_t i = 0; i < r->track_count; i++) {
+		const struct view_track *track = &r->tracks[i];
 
-		if (!is_work(lane) || lane_process(r, (uint32_t)i) != p->process || gpu_of_lane(r, (uint32_t)i) != p->gpu)
+		if (!is_work(track) || track_process(r, (uint32_t)i) != p->process || gpu_of_track(r, (uint32_t)i) != p->gpu)
 			continue;
-		for (size_t k = 0; k < lane->piece_count; k++) {
+		for (size_t k = 0; k < track->group_count; k++) {
 			if (atomic_load_explicit(p->m->stop, memory_order_relaxed))
 				return -ECANCELED;
-			if (piece_may_have(r, lane->piece + k, p->calls[0].correlation, p->calls[p->call_count - 1].correlation))
-				project_piece(p, &r->pieces[lane->piece + k]);
+			if (group_may_have(r, track->group + k, p->calls[0].correlation, p->calls[p->call_count - 1].correlation))
+				project_group(p, &r->groups[track->group + k]);
 		}
 	}
 	p->call_count = 0;
 	return 0;
 }
 
-static int take_calls(struct projecting *p, const struct piece *piece, uint32_t ranges, uint32_t ranges_end)
+static int take_calls(struct projecting *p, const struct row_group *group, uint32_t ranges, uint32_t ranges_end)
 {
 	static const uint8_t columns[] = { COLUMN_CUDA_API_START, COLUMN_CUDA_API_END, COLUMN_CUDA_API_CORRELATION };
-	int64_t *values = read_group_columns(p->m->r, piece, columns, sizeof(columns));
-	const size_t rows = piece->rows;
+	int64_t *values = read_group_columns(p->m->r, group, columns, sizeof(columns));
+	const size_t rows = group->rows;
 	int rc = 0;
 
 	for (size_t i = 0; values && i < rows && rc == 0; i++) {
@@ -270,7 +271,7 @@ static int take_calls(struct projecting *p, const struct piece *piece, uint32_t 
 			continue;
 		/* clang-format off */
 		p->calls[p->call_count++] = (struct call){ .start = values[i], .end = values[rows + i], .correlation = (uint32_t)correlation,
-							   .group = (uint32_t)piece->group, .ranges = ranges, .ranges_end = ranges_end };
+							   .group = (uint32_t)group->number, .ranges = ranges, .ranges_end = ranges_end };
 		/* clang-format on */
 		if (p->call_count == p->m->limits.calls)
 			rc = project_calls(p);
@@ -279,14 +280,14 @@ static int take_calls(struct projecting *p, const struct piece *piece, uint32_t 
 	return rc;
 }
 
-/* Whether calls of the piece can lie in ranges that are held. */
-static bool is_near(const struct projecting *p, const struct piece *piece, size_t from, size_t to)
+/* Whether calls of the group can lie in ranges that are held. */
+static bool is_near(const struct projecting *p, const struct row_group *group, size_t from, size_t to)
 {
-	const struct piece *pieces = p->m->r->pieces;
+	const struct row_group *groups = p->m->r->groups;
 
 	for (size_t i = from; i < to; i++)
-		for (size_t k = p->lanes[i].piece; k < p->lanes[i].piece_end; k++)
-			if (pieces[k].time_min <= piece->time_max && pieces[k].time_max >= piece->time_min)
+		for (size_t k = p->tracks[i].group; k < p->tracks[i].group_end; k++)
+			if (groups[k].time_min <= group->time_max && groups[k].time_max >= group->time_min)
 				return true;
 	return false;
 }
@@ -294,17 +295,17 @@ static bool is_near(const struct projecting *p, const struct piece *piece, size_
 /* The calls of a thread, whose ranges are these. */
 static int project_thread(struct projecting *p, size_t from, size_t to)
 {
-	struct recording *r = p->m->r;
-	int64_t thread = p->lanes[from].track[TRACK_THREAD];
+	struct view_report *r = p->m->r;
+	int64_t thread = p->tracks[from].track_row[TRACK_THREAD];
 	int rc = 0;
 
-	for (size_t i = 0; i < r->lane_count && rc == 0; i++) {
-		const struct lane *lane = &r->lanes[i];
-		const int64_t *track = lane->table == TABLE_CUDA_API ? recording_track(r, lane->track) : NULL;
+	for (size_t i = 0; i < r->track_count && rc == 0; i++) {
+		const struct view_track *track = &r->tracks[i];
+		const int64_t *track_row = track->table == TABLE_CUDA_API ? view_report_track_row(r, track->id) : NULL;
 
-		for (size_t k = 0; track && track[TRACK_THREAD] == thread && k < lane->piece_count && rc == 0; k++)
-			if (is_near(p, &r->pieces[lane->piece + k], from, to))
-				rc = take_calls(p, &r->pieces[lane->piece + k], (uint32_t)from, (uint32_t)to);
+		for (size_t k = 0; track_row && track_row[TRACK_THREAD] == thread && k < track->group_count && rc == 0; k++)
+			if (is_near(p, &r->groups[track->group + k], from, to))
+				rc = take_calls(p, &r->groups[track->group + k], (uint32_t)from, (uint32_t)to);
 	}
 	return rc;
 }
@@ -323,8 +324,8 @@ static int put_projected_range(struct projecting *p, struct ranges *l, uint64_t 
 {
 	struct beside *beside = l->beside;
 	/* A report may have any depth: it wraps. */
-	uint64_t depth = (uint64_t)l->track[TRACK_DEPTH] + (l->track[TRACK_KIND] == TRACK_NVTX_STARTEND ? START_END_DEPTH : 0);
-	struct made_event e = { .start = l->first[i], .end = l->last[i], .name = l->name[i], .lane = l->lane, .index = l->base + i };
+	uint64_t depth = (uint64_t)l->track_row[TRACK_DEPTH] + (l->track_row[TRACK_KIND] == TRACK_NVTX_STARTEND ? START_END_DEPTH : 0);
+	struct derived_event e = { .start = l->first[i], .end = l->last[i], .name = l->name[i], .track = l->track, .index = l->base + i };
 	unsigned at = 0;
 
 	while (at < BESIDE && beside[at].track && beside[at].free > e.start)
@@ -332,11 +333,11 @@ static int put_projected_range(struct projecting *p, struct ranges *l, uint64_t 
 	if (at == BESIDE)
 		return 0;
 	if (!beside[at].track) {
-		struct made_track track = { .kind = ROW_GPU_NVTX,
-					    .place = p->gpu,
-					    .thread = l->track[TRACK_THREAD],
-					    .domain = l->track[TRACK_DOMAIN],
-					    .depth = (int64_t)(depth * BESIDE + at) };
+		struct derived_track track = { .kind = ROW_GPU_NVTX,
+					       .place = p->gpu,
+					       .thread = l->track_row[TRACK_THREAD],
+					       .domain = l->track_row[TRACK_DOMAIN],
+					       .depth = (int64_t)(depth * BESIDE + at) };
 
 		TRY(making_track(p->m, TABLE_SLICE, &track, &beside[at].track));
 	}
@@ -364,77 +365,77 @@ static int put_projected_ranges(struct projecting *p, struct ranges *l)
 	return rc;
 }
 
-/* The lanes held, of one process. */
+/* The tracks held, of one process. */
 static int project_held(struct projecting *p)
 {
 	size_t to;
 
 	for (size_t i = p->from; i < p->to; i++)
-		TRY(load_ranges(p->m->r, &p->lanes[i]));
+		TRY(load_ranges(p->m->r, &p->tracks[i]));
 	for (size_t from = p->from; from < p->to; from = to) {
-		for (to = from; to < p->to && p->lanes[to].track[TRACK_THREAD] == p->lanes[from].track[TRACK_THREAD];)
+		for (to = from; to < p->to && p->tracks[to].track_row[TRACK_THREAD] == p->tracks[from].track_row[TRACK_THREAD];)
 			to++;
 		TRY(project_thread(p, from, to));
 	}
 	TRY(project_calls(p));
 	for (size_t i = p->from; i < p->to; i++)
-		TRY(put_projected_ranges(p, &p->lanes[i]));
+		TRY(put_projected_ranges(p, &p->tracks[i]));
 	return 0;
 }
 
-/* The pieces of a lane from one on that may be held beside `held`: false where none may. */
-static bool hold_pieces(const struct projecting *p, struct ranges *l, size_t piece, uint64_t *held)
+/* The groups of a track from one on that may be held beside `held`: false where none may. */
+static bool hold_groups(const struct projecting *p, struct ranges *l, size_t group, uint64_t *held)
 {
-	struct recording *r = p->m->r;
-	const struct lane *lane = &r->lanes[l->lane];
-	size_t end = lane->piece + lane->piece_count;
+	struct view_report *r = p->m->r;
+	const struct view_track *track = &r->tracks[l->track];
+	size_t end = track->group + track->group_count;
 
-	l->piece = l->piece_end = piece;
-	l->base = r->pieces[piece].first;
+	l->group = l->group_end = group;
+	l->base = r->groups[group].first;
 	l->count = 0;
-	while (l->piece_end < end && (*held == 0 || *held + r->pieces[l->piece_end].rows <= p->m->limits.ranges)) {
-		*held += r->pieces[l->piece_end].rows;
-		l->count += r->pieces[l->piece_end++].rows;
+	while (l->group_end < end && (*held == 0 || *held + r->groups[l->group_end].rows <= p->m->limits.ranges)) {
+		*held += r->groups[l->group_end].rows;
+		l->count += r->groups[l->group_end++].rows;
 	}
-	return l->piece_end > piece;
+	return l->group_end > group;
 }
 
-/* A lane of more ranges than may be held goes by itself, piece by piece: a range needs no other. */
-static int project_long_lane(struct projecting *p, size_t at)
+/* A track of more ranges than may be held goes by itself, group by group: a range needs no other. */
+static int project_long_track(struct projecting *p, size_t at)
 {
-	struct ranges *l = &p->lanes[at];
-	const struct lane *lane = &p->m->r->lanes[l->lane];
+	struct ranges *l = &p->tracks[at];
+	const struct view_track *track = &p->m->r->tracks[l->track];
 	uint64_t held = 0;
 	int rc = 0;
 
 	p->from = at;
 	p->to = at + 1;
-	for (size_t piece = lane->piece; piece < lane->piece + lane->piece_count && rc == 0; piece = l->piece_end) {
+	for (size_t group = track->group; group < track->group + track->group_count && rc == 0; group = l->group_end) {
 		held = 0;
-		hold_pieces(p, l, piece, &held);
+		hold_groups(p, l, group, &held);
 		rc = project_held(p);
 		drop_ranges(p);
 	}
 	return rc;
 }
 
-/* As many lanes of a process as may be held at a time. */
+/* As many tracks of a process as may be held at a time. */
 static int project_process(struct projecting *p, size_t from, size_t to)
 {
-	struct recording *r = p->m->r;
+	struct view_report *r = p->m->r;
 	int rc = 0;
 
 	for (size_t i = from; i < to; i++)
-		memset(p->lanes[i].beside, 0, sizeof(p->lanes[i].beside));
+		memset(p->tracks[i].beside, 0, sizeof(p->tracks[i].beside));
 	while (from < to && rc == 0) {
 		uint64_t held = 0;
 
-		if (r->lanes[p->lanes[from].lane].rows > p->m->limits.ranges) {
-			rc = project_long_lane(p, from++);
+		if (r->tracks[p->tracks[from].track].rows > p->m->limits.ranges) {
+			rc = project_long_track(p, from++);
 			continue;
 		}
-		for (p->from = p->to = from; p->to < to && held + r->lanes[p->lanes[p->to].lane].rows <= p->m->limits.ranges; p->to++)
-			hold_pieces(p, &p->lanes[p->to], r->lanes[p->lanes[p->to].lane].piece, &held);
+		for (p->from = p->to = from; p->to < to && held + r->tracks[p->tracks[p->to].track].rows <= p->m->limits.ranges; p->to++)
+			hold_groups(p, &p->tracks[p->to], r->tracks[p->tracks[p->to].track].group, &held);
 		from = p->to;
 		rc = project_held(p);
 		drop_ranges(p);
@@ -444,10 +445,10 @@ static int project_process(struct projecting *p, size_t from, size_t to)
 
 static bool has_work(const struct projecting *p)
 {
-	struct recording *r = p->m->r;
+	struct view_report *r = p->m->r;
 
-	for (size_t i = 0; i < r->lane_count; i++)
-		if (is_work(&r->lanes[i]) && lane_process(r, (uint32_t)i) == p->process && gpu_of_lane(r, (uint32_t)i) == p->gpu)
+	for (size_t i = 0; i < r->track_count; i++)
+		if (is_work(&r->tracks[i]) && track_process(r, (uint32_t)i) == p->process && gpu_of_track(r, (uint32_t)i) == p->gpu)
 			return true;
 	return false;
 }
@@ -458,7 +459,7 @@ static int project_gpus(struct projecting *p, size_t from, size_t to)
 	const struct index_table *gpus = &p->m->r->index.cuda->gpus;
 	int rc = 0;
 
-	p->process = p->lanes[from].track[TRACK_PROCESS];
+	p->process = p->tracks[from].track_row[TRACK_PROCESS];
 	/* Work whose GPU is not known is on one of its own. */
 	for (size_t i = 0; i <= gpus->count && rc == 0; i++) {
 		p->gpu = i < gpus->count ? gpus->rows[i * GPU_WIDTH + GPU_UID] : 0;
@@ -476,13 +477,13 @@ int make_projections(struct making *m)
 
 	if (!report_group_count(m->r->report, TABLE_CUDA_API))
 		return 0;
-	rc = list_lanes(&p);
-	for (size_t from = 0; from < p.lane_count && rc == 0; from = to) {
-		for (to = from; to < p.lane_count && p.lanes[to].track[TRACK_PROCESS] == p.lanes[from].track[TRACK_PROCESS];)
+	rc = list_tracks(&p);
+	for (size_t from = 0; from < p.track_count && rc == 0; from = to) {
+		for (to = from; to < p.track_count && p.tracks[to].track_row[TRACK_PROCESS] == p.tracks[from].track_row[TRACK_PROCESS];)
 			to++;
 		rc = project_gpus(&p, from, to);
 	}
-	free(p.lanes);
+	free(p.tracks);
 	free(p.calls);
 	return rc;
 }

@@ -5,7 +5,7 @@
 #include "base/cleanup.h"
 #include "query/sched/run_walk.h"
 #include "view/derived/derived.h"
-#include "view/recording/event_names.h"
+#include "view/report/event_names.h"
 
 /* Cores with higher numbers are left out: a report may say anything. */
 #define MAX_CORES 4096
@@ -23,9 +23,9 @@ static uint32_t thread_name(const struct making *m, int64_t uid)
 	return name_make(MADE_THREAD, thread ? (int64_t)((size_t)(thread - threads->rows) / threads->width) : INT64_MAX);
 }
 
-static int core_event(struct making *m, struct core *cores, int64_t number, enum table_id table, struct made_event *e)
+static int core_event(struct making *m, struct core *cores, int64_t number, enum table_id table, struct derived_event *e)
 {
-	struct made_track track = { .kind = ROW_CPU, .place = number };
+	struct derived_track track = { .kind = ROW_CPU, .place = number };
 	struct core *core = &cores[number];
 
 	TRY(core->track ? 0 : making_track(m, table, &track, &core->track));
@@ -48,11 +48,11 @@ static int put_runs(struct making *m, struct core *cores)
 	while (rc >= 0 && (s = merge_next(&g, &rc)) != NULL) {
 		uint32_t row = s->reader.row;
 		int64_t cpu = s->reader.columns[2][row];
-		struct made_event e = { .start = s->reader.columns[0][row],
-					.end = s->reader.columns[1][row],
-					.name = thread_name(m, s->track[TRACK_THREAD]),
-					.lane = s->lane,
-					.index = s->index };
+		struct derived_event e = { .start = s->reader.columns[0][row],
+					   .end = s->reader.columns[1][row],
+					   .name = thread_name(m, s->track_row[TRACK_THREAD]),
+					   .track = s->track,
+					   .index = s->index };
 
 		rc = cpu >= 0 && cpu < MAX_CORES ? core_event(m, cores, cpu, TABLE_SLICE, &e) : 0;
 		merge_advance(&g, s);
@@ -70,8 +70,8 @@ static int put_samples(struct making *m, struct core *cores)
 
 	while (rc >= 0 && (s = merge_next(&g, &rc)) != NULL) {
 		int64_t time = s->reader.columns[0][s->reader.row], cpu = s->reader.columns[1][s->reader.row];
-		struct made_event e = {
-			.start = time, .end = time, .name = thread_name(m, s->track[TRACK_THREAD]), .lane = MADE_FROM_NONE
+		struct derived_event e = {
+			.start = time, .end = time, .name = thread_name(m, s->track_row[TRACK_THREAD]), .track = MADE_FROM_NONE
 		};
 
 		if (cpu >= 0 && cpu < MAX_CORES && !merge_is_null(s, COLUMN_SAMPLE_CPU))
@@ -108,20 +108,20 @@ static uint32_t wait_name(const struct state_interval *i)
 	}
 }
 
-static int put_waits(struct making *m, struct run_walk *walk, const struct lane *lane, int64_t thread)
+static int put_waits(struct making *m, struct run_walk *walk, const struct view_track *track, int64_t thread)
 {
-	struct made_track track = { .kind = ROW_STATE, .thread = thread, .of_lane = (uint32_t)(lane - m->r->lanes) };
+	struct derived_track waits = { .kind = ROW_STATE, .thread = thread, .of_track = (uint32_t)(track - m->r->tracks) };
 	struct report_track *to = NULL;
 	struct state_interval i;
 	int rc;
 
 	while ((rc = run_walk_next(walk, &i)) > 0) {
-		struct made_event e = { .start = i.start, .end = i.end, .name = wait_name(&i), .lane = MADE_FROM_NONE };
+		struct derived_event e = { .start = i.start, .end = i.end, .name = wait_name(&i), .track = MADE_FROM_NONE };
 
 		if (i.state == STATE_RUNNING)
 			continue;
 		if (!to)
-			TRY(making_track(m, TABLE_SLICE, &track, &to));
+			TRY(making_track(m, TABLE_SLICE, &waits, &to));
 		TRY(making_event(m, to, TABLE_SLICE, &e));
 	}
 	return rc;
@@ -135,12 +135,12 @@ int make_waits(struct making *m)
 
 	TRY(walk ? run_threads_load(&threads, m->q) : -ENOMEM);
 	for (size_t i = 0; i < threads.count && rc >= 0; i++) {
-		const struct lane *lane = recording_lane(m->r, TABLE_RUN, threads.tracks[i][TRACK_ID]);
+		const struct view_track *track = view_report_track(m->r, TABLE_RUN, threads.tracks[i][TRACK_ID]);
 
-		if (!lane)
+		if (!track)
 			continue;
 		run_walk_init(walk, &threads, i);
-		rc = put_waits(m, walk, lane, threads.tracks[i][TRACK_THREAD]);
+		rc = put_waits(m, walk, track, threads.tracks[i][TRACK_THREAD]);
 		run_walk_release(walk);
 	}
 	run_threads_release(&threads);

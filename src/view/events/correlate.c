@@ -10,20 +10,20 @@ int correlation_column(enum table_id table)
 	return table_column(table, ROLE_CALL | ROLE_WORK);
 }
 
-int64_t *place_correlations(struct recording *r, const struct piece *p)
+int64_t *group_correlations(struct view_report *r, const struct row_group *p)
 {
 	int64_t *values = malloc(p->rows * sizeof(*values) + 1);
 
-	if (values && report_column(piece_report(r, p), p->table, p->group, (unsigned)correlation_column(p->table), values, NULL) < 0) {
+	if (values && report_column(group_report(r, p), p->table, p->number, (unsigned)correlation_column(p->table), values, NULL) < 0) {
 		free(values);
 		return NULL;
 	}
 	return values;
 }
 
-static void read_bounds(struct recording *r, const struct piece *p, struct bounds *ret)
+static void read_bounds(struct view_report *r, const struct row_group *p, struct bounds *ret)
 {
-	int64_t *values = place_correlations(r, p);
+	int64_t *values = group_correlations(r, p);
 
 	*ret = (struct bounds){ .known = true, .least = INT64_MAX, .largest = INT64_MIN };
 	for (uint32_t i = 0; values && i < p->rows; i++) {
@@ -36,58 +36,58 @@ static void read_bounds(struct recording *r, const struct piece *p, struct bound
 }
 
 /* With the lock. */
-static const struct bounds *bounds_of(struct recording *r, size_t piece)
+static const struct bounds *bounds_of(struct view_report *r, size_t group)
 {
 	if (!r->bounds)
-		r->bounds = calloc(r->piece_count + 1, sizeof(*r->bounds));
-	if (r->bounds && !r->bounds[piece].known)
-		read_bounds(r, &r->pieces[piece], &r->bounds[piece]);
-	return r->bounds ? &r->bounds[piece] : NULL;
+		r->bounds = calloc(r->group_count + 1, sizeof(*r->bounds));
+	if (r->bounds && !r->bounds[group].known)
+		read_bounds(r, &r->groups[group], &r->bounds[group]);
+	return r->bounds ? &r->bounds[group] : NULL;
 }
 
-bool piece_may_have(struct recording *r, size_t piece, int64_t least, int64_t largest)
+bool group_may_have(struct view_report *r, size_t group, int64_t least, int64_t largest)
 {
 	const struct bounds *b;
 	bool may;
 
 	pthread_mutex_lock(&r->bounds_lock);
-	b = bounds_of(r, piece);
+	b = bounds_of(r, group);
 	may = !b || (b->least <= largest && b->largest >= least);
 	pthread_mutex_unlock(&r->bounds_lock);
 	return may;
 }
 
-static bool find_in_piece(struct recording *r, uint32_t lane, size_t piece, int64_t correlation, struct place *ret)
+static bool find_in_group(struct view_report *r, uint32_t track, size_t group, int64_t correlation, struct event_ref *ret)
 {
-	const struct piece *p = &r->pieces[piece];
-	const struct bounds *b = bounds_of(r, piece);
+	const struct row_group *p = &r->groups[group];
+	const struct bounds *b = bounds_of(r, group);
 	bool found = false;
 	int64_t *values;
 
 	if (!b || correlation < b->least || correlation > b->largest)
 		return false;
-	values = place_correlations(r, p);
+	values = group_correlations(r, p);
 	for (uint32_t i = 0; values && i < p->rows && !found; i++)
 		if (values[i] == correlation) {
-			*ret = (struct place){ .lane = lane, .index = p->first + i };
-			found = place_load(r, ret) == 0;
+			*ret = (struct event_ref){ .track = track, .index = p->first + i };
+			found = event_load(r, ret) == 0;
 		}
 	free(values);
 	return found;
 }
 
-bool place_correlated(struct recording *r, enum table_id table, int64_t process, int64_t correlation, struct place *ret)
+bool event_correlated(struct view_report *r, enum table_id table, int64_t process, int64_t correlation, struct event_ref *ret)
 {
 	bool found = false;
 
 	pthread_mutex_lock(&r->bounds_lock);
-	for (size_t i = 0; i < r->lane_count && !found; i++) {
-		const struct lane *lane = &r->lanes[i];
+	for (size_t i = 0; i < r->track_count && !found; i++) {
+		const struct view_track *track = &r->tracks[i];
 
-		if (lane->table != table || lane_process(r, (uint32_t)i) != process)
+		if (track->table != table || track_process(r, (uint32_t)i) != process)
 			continue;
-		for (size_t k = 0; k < lane->piece_count && !found; k++)
-			found = find_in_piece(r, (uint32_t)i, lane->piece + k, correlation, ret);
+		for (size_t k = 0; k < track->group_count && !found; k++)
+			found = find_in_group(r, (uint32_t)i, track->group + k, correlation, ret);
 	}
 	pthread_mutex_unlock(&r->bounds_lock);
 	return found;

@@ -9,55 +9,55 @@
 
 /* More tracks than that are left as they are. */
 #define MOST_LINES 64u
-/* For events whose piece has them in several lines; beyond it, a piece is all in the line that has most of it. */
+/* For events whose group has them in several lines; beyond it, a group is all in the line that has most of it. */
 #define MOST_BYTES (64u << 20)
 
 /* Where one track of a row is read. */
 struct cursor {
-	const struct lane *lane;
-	size_t next; /* number of the next piece, in the lane */
+	const struct view_track *track;
+	size_t next; /* number of the next group, in the track */
 	uint32_t row, rows;
 	int64_t *start, *end;
 	uint8_t *lines; /* of the rows so far */
 };
 
-/* What was found of a piece. */
+/* What was found of a group. */
 struct found {
 	uint8_t line;
 	uint8_t *lines;
 };
 
 struct finder {
-	struct recording *r;
+	struct view_report *r;
 	const _Atomic bool *stop;
-	struct found *found; /* by piece */
+	struct found *found; /* by group */
 	size_t bytes;
 	struct cursor cursors[MOST_LINES];
 	int64_t free_at[MOST_LINES];
 	unsigned count;            /* of tracks, and lines at most */
 	unsigned used;             /* lines */
 	unsigned base;             /* line of the first: behind those of another table */
-	uint8_t bases[MOST_LINES]; /* by lane of the row */
+	uint8_t bases[MOST_LINES]; /* by track of the row */
 };
 
 uint32_t row_line_count(const struct row *row)
 {
-	return row->line_count ? row->line_count : row->lane_count;
+	return row->line_count ? row->line_count : row->track_count;
 }
 
-uint32_t event_line(const struct recording *r, const struct lane *lane, uint64_t index)
+uint32_t event_line(const struct view_report *r, const struct view_track *track, uint64_t index)
 {
-	const struct row *row = &r->rows[lane->row];
-	const struct piece *p = row->line_count ? lane_piece(r, lane, index) : NULL;
+	const struct row *row = &r->rows[track->row];
+	const struct row_group *p = row->line_count ? track_group(r, track, index) : NULL;
 
-	return p ? piece_line(p, index - p->first) : lane->place;
+	return p ? group_line(p, index - p->first) : track->place;
 }
 
-/* Most of a piece's rows are in one line, often all. */
-static void settle_piece(struct finder *f, size_t piece, uint8_t *lines, uint32_t rows)
+/* Most of a group's rows are in one line, often all. */
+static void settle_group(struct finder *f, size_t group, uint8_t *lines, uint32_t rows)
 {
 	uint32_t counts[MOST_LINES] = { 0 }, most = 0;
-	struct found *to = &f->found[piece];
+	struct found *to = &f->found[group];
 
 	for (uint32_t i = 0; i < rows; i++)
 		counts[lines[i] - f->base]++;
@@ -72,31 +72,31 @@ static void settle_piece(struct finder *f, size_t piece, uint8_t *lines, uint32_
 	to->lines = lines;
 }
 
-static void end_piece(struct finder *f, struct cursor *c)
+static void end_group(struct finder *f, struct cursor *c)
 {
 	if (c->lines)
-		settle_piece(f, c->lane->piece + c->next - 1, c->lines, c->rows);
+		settle_group(f, c->track->group + c->next - 1, c->lines, c->rows);
 	free(c->start);
 	c->start = c->end = NULL;
 	c->lines = NULL;
 	c->row = c->rows = 0;
 }
 
-/* What cannot be read has no rows: as in recording/decoded_rows.c. */
-static int begin_piece(struct finder *f, struct cursor *c)
+/* What cannot be read has no rows: as in report/decoded_rows.c. */
+static int begin_group(struct finder *f, struct cursor *c)
 {
-	const struct piece *p = &f->r->pieces[c->lane->piece + c->next++];
+	const struct row_group *p = &f->r->groups[c->track->group + c->next++];
 	int rc;
 
-	f->found[p - f->r->pieces].line = (uint8_t)f->base;
+	f->found[p - f->r->groups].line = (uint8_t)f->base;
 	c->start = malloc(p->rows * 2 * sizeof(*c->start) + 1);
 	c->end = c->start ? c->start + p->rows : NULL;
 	c->lines = malloc(p->rows + 1u);
 	if (!c->start || !c->lines)
 		return -ENOMEM;
-	rc = report_column(f->r->report, p->table, p->group, 0, c->start, NULL);
+	rc = report_column(f->r->report, p->table, p->number, 0, c->start, NULL);
 	if (rc == 0)
-		rc = report_column(f->r->report, p->table, p->group, 1, c->end, NULL);
+		rc = report_column(f->r->report, p->table, p->number, 1, c->end, NULL);
 	memset(c->lines, (int)f->base, p->rows);
 	c->rows = p->rows;
 	c->row = rc < 0 ? p->rows : 0;
@@ -107,10 +107,10 @@ static int begin_piece(struct finder *f, struct cursor *c)
 static int load_cursor_row(struct finder *f, struct cursor *c)
 {
 	while (c->row == c->rows) {
-		end_piece(f, c);
-		if (c->next == c->lane->piece_count)
+		end_group(f, c);
+		if (c->next == c->track->group_count)
 			return 0;
-		TRY(atomic_load_explicit(f->stop, memory_order_relaxed) ? -ECANCELED : begin_piece(f, c));
+		TRY(atomic_load_explicit(f->stop, memory_order_relaxed) ? -ECANCELED : begin_group(f, c));
 	}
 	return 1;
 }
@@ -162,34 +162,34 @@ static int merge_tracks(struct finder *f)
 		rc = 0;
 	}
 	for (unsigned i = 0; i < f->count; i++)
-		end_piece(f, &f->cursors[i]);
+		end_group(f, &f->cursors[i]);
 	TRY(rc);
 	return 0;
 }
 
 /* Tracks of one table: of kernels, of graphs. */
-static int find_lines_of(struct finder *f, const uint32_t *lanes, uint32_t count)
+static int find_lines_of(struct finder *f, const uint32_t *tracks, uint32_t count)
 {
-	const struct lane *first = &f->r->lanes[lanes[0]];
+	const struct view_track *first = &f->r->tracks[tracks[0]];
 
 	f->count = count;
 	f->used = 1;
 	for (uint32_t i = 0; i < count; i++)
-		f->cursors[i] = (struct cursor){ .lane = &f->r->lanes[lanes[i]] };
+		f->cursors[i] = (struct cursor){ .track = &f->r->tracks[tracks[i]] };
 	if (count > 1)
 		return merge_tracks(f);
-	for (size_t i = 0; i < first->piece_count; i++)
-		f->found[first->piece + i].line = (uint8_t)f->base;
+	for (size_t i = 0; i < first->group_count; i++)
+		f->found[first->group + i].line = (uint8_t)f->base;
 	return 0;
 }
 
-static bool can_be_found(const struct recording *r, const struct row *row)
+static bool can_be_found(const struct view_report *r, const struct row *row)
 {
-	if (!row->joined || row->line_count || row->lane_count > MOST_LINES)
+	if (!row->joined || row->line_count || row->track_count > MOST_LINES)
 		return false;
-	for (uint32_t i = 0; i < row->lane_count; i++)
-		for (size_t k = 0; k < r->lanes[row->lanes[i]].piece_count; k++)
-			if (r->pieces[r->lanes[row->lanes[i]].piece + k].absent)
+	for (uint32_t i = 0; i < row->track_count; i++)
+		for (size_t k = 0; k < r->tracks[row->tracks[i]].group_count; k++)
+			if (r->groups[r->tracks[row->tracks[i]].group + k].absent)
 				return false;
 	return true;
 }
@@ -200,25 +200,25 @@ static int find_lines(struct finder *f, const struct row *row)
 	int rc = 0;
 
 	f->base = 0;
-	for (uint32_t i = 1; i <= row->lane_count && rc == 0; i++) {
-		if (i < row->lane_count && f->r->lanes[row->lanes[i]].table == f->r->lanes[row->lanes[from]].table)
+	for (uint32_t i = 1; i <= row->track_count && rc == 0; i++) {
+		if (i < row->track_count && f->r->tracks[row->tracks[i]].table == f->r->tracks[row->tracks[from]].table)
 			continue;
 		memset(f->bases + from, (int)f->base, i - from);
-		rc = find_lines_of(f, row->lanes + from, i - from);
+		rc = find_lines_of(f, row->tracks + from, i - from);
 		f->base += f->used;
 		from = i;
 	}
 	return rc;
 }
 
-/* The line that most of a lane is in is where it is summed up. */
-static uint8_t main_line(const struct recording *r, const struct lane *lane)
+/* The line that most of a track is in is where it is summed up. */
+static uint8_t main_line(const struct view_report *r, const struct view_track *track)
 {
 	uint64_t rows[MOST_LINES] = { 0 };
 	unsigned most = 0;
 
-	for (size_t i = 0; i < lane->piece_count; i++)
-		rows[r->pieces[lane->piece + i].line] += r->pieces[lane->piece + i].rows;
+	for (size_t i = 0; i < track->group_count; i++)
+		rows[r->groups[track->group + i].line] += r->groups[track->group + i].rows;
 	for (unsigned i = 1; i < MOST_LINES; i++)
 		most = rows[i] > rows[most] ? i : most;
 	return (uint8_t)most;
@@ -226,18 +226,18 @@ static uint8_t main_line(const struct recording *r, const struct lane *lane)
 
 static void put_lines(struct finder *f, struct row *row, unsigned count)
 {
-	struct recording *r = f->r;
+	struct view_report *r = f->r;
 
-	for (uint32_t i = 0; i < row->lane_count; i++) {
-		struct lane *lane = &r->lanes[row->lanes[i]];
+	for (uint32_t i = 0; i < row->track_count; i++) {
+		struct view_track *track = &r->tracks[row->tracks[i]];
 
-		for (size_t k = lane->piece; k < lane->piece + lane->piece_count; k++) {
-			r->pieces[k].line = f->found[k].line;
-			r->pieces[k].lines = f->found[k].lines;
+		for (size_t k = track->group; k < track->group + track->group_count; k++) {
+			r->groups[k].line = f->found[k].line;
+			r->groups[k].lines = f->found[k].lines;
 			f->found[k].lines = NULL;
 		}
-		lane->line = main_line(r, lane);
-		lane->first_line = f->bases[i];
+		track->line = main_line(r, track);
+		track->first_line = f->bases[i];
 	}
 	row->line_count = count;
 }
@@ -254,19 +254,19 @@ static int find_and_put(struct finder *f, struct row *row)
 	return 0;
 }
 
-int recording_find_lines(struct recording *r, const _Atomic bool *stop)
+int view_report_find_lines(struct view_report *r, const _Atomic bool *stop)
 {
 	struct finder *f = calloc(1, sizeof(*f));
 	int rc = f ? 0 : -ENOMEM;
 
 	if (f) {
-		*f = (struct finder){ .r = r, .stop = stop, .found = calloc(r->piece_count + 1, sizeof(*f->found)) };
+		*f = (struct finder){ .r = r, .stop = stop, .found = calloc(r->group_count + 1, sizeof(*f->found)) };
 		rc = f->found ? 0 : -ENOMEM;
 	}
 	for (size_t i = 0; i < r->row_count && rc == 0; i++)
 		if (can_be_found(r, &r->rows[i]))
 			rc = find_and_put(f, &r->rows[i]);
-	for (size_t i = 0; f && f->found && i < r->piece_count; i++)
+	for (size_t i = 0; f && f->found && i < r->group_count; i++)
 		free(f->found[i].lines);
 	if (f)
 		free(f->found);

@@ -6,17 +6,17 @@
 
 #include <stdatomic.h>
 
-#include "view/recording/recording.h"
+#include "view/report/view_report.h"
 
 /* For all rows that are joined and have no lines yet. -ECANCELED, -ENOMEM. */
-int recording_find_lines(struct recording *r, const _Atomic bool *stop);
+int view_report_find_lines(struct view_report *r, const _Atomic bool *stop);
 
-/* How many lines a row is drawn in, and the line of an event of one of its lanes. */
+/* How many lines a row is drawn in, and the line of an event of one of its tracks. */
 uint32_t row_line_count(const struct row *row);
-uint32_t event_line(const struct recording *r, const struct lane *lane, uint64_t index);
+uint32_t event_line(const struct view_report *r, const struct view_track *track, uint64_t index);
 
-/* Of a piece's row. */
-static inline unsigned piece_line(const struct piece *p, uint64_t row)
+/* Of a group's row. */
+static inline unsigned group_line(const struct row_group *p, uint64_t row)
 {
 	return p->lines ? p->lines[row] : p->line;
 }

@@ -4,14 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "view/recording/event_names.h"
+#include "view/report/event_names.h"
 
 static bool has_text(const struct match *m, const char *in)
 {
 	return strcasestr(in, m->text) != NULL;
 }
 
-int match_open(struct match *m, struct recording *r, const char *text)
+int match_open(struct match *m, struct view_report *r, const char *text)
 {
 	size_t len;
 
@@ -22,7 +22,7 @@ int match_open(struct match *m, struct recording *r, const char *text)
 	if (!m->text || !m->bits)
 		return -ENOMEM;
 	for (uint64_t id = 1; id < m->limit; id++) {
-		const char *in = recording_text(r, id, &len);
+		const char *in = view_report_text(r, id, &len);
 
 		if (!in || !has_text(m, in))
 			continue;
@@ -44,7 +44,7 @@ bool match_has(struct match *m, uint32_t name)
 {
 	_Atomic uint64_t *slot = &m->remembered[(name ^ name >> 24) % MATCH_REMEMBERED];
 	uint64_t known;
-	struct buf made = BUF_INIT;
+	struct buf derived = BUF_INIT;
 	bool has;
 
 	if (name < NAME_MADE)
@@ -52,8 +52,8 @@ bool match_has(struct match *m, uint32_t name)
 	known = atomic_load_explicit(slot, memory_order_relaxed);
 	if (known >> 32 && (uint32_t)known == name)
 		return known >> 33;
-	has = name_text(m->r, name, &made) == 0 && made.data && has_text(m, buf_cstr(&made));
-	buf_release(&made);
+	has = name_text(m->r, name, &derived) == 0 && derived.data && has_text(m, buf_cstr(&derived));
+	buf_release(&derived);
 	atomic_store_explicit(slot, UINT64_C(1) << 32 | (uint64_t)has << 33 | name, memory_order_relaxed);
 	return has;
 }

@@ -4,12 +4,12 @@
 
 #include <stdatomic.h>
 
-#include "view/recording/recording.h"
+#include "view/report/view_report.h"
 
 #define MATCH_REMEMBERED 256u
 
 struct match {
-	struct recording *r;
+	struct view_report *r;
 	char *text;
 	uint64_t *bits; /* by string id */
 	uint64_t limit;
@@ -24,13 +24,13 @@ struct match {
 };
 
 /* Looks through all strings. -ENOMEM. */
-int match_open(struct match *m, struct recording *r, const char *text);
+int match_open(struct match *m, struct view_report *r, const char *text);
 void match_release(struct match *m);
 bool match_has(struct match *m, uint32_t name);
 
 /* Looks also through whole names of kernels and arguments. -ENOMEM. */
 int match_look_deep(struct match *m);
-/* By row of the piece: 1 where one of these has it; NULL: none has. To be freed. -ENOMEM. */
-int match_deep_rows(struct match *m, const struct piece *p, uint8_t **ret);
+/* By row of the group: 1 where one of these has it; NULL: none has. To be freed. -ENOMEM. */
+int match_deep_rows(struct match *m, const struct row_group *p, uint8_t **ret);
 
 #endif

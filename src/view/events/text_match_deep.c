@@ -15,7 +15,7 @@ static int add_match_id(struct match_ids *ids, int64_t id)
 	return 0;
 }
 
-static bool has(const struct match_ids *ids, int64_t id)
+static bool has_match_id(const struct match_ids *ids, int64_t id)
 {
 	return ids->count && bsearch(&id, ids->ids, ids->count, sizeof(id), compare_int64) != NULL;
 }
@@ -72,25 +72,25 @@ int match_look_deep(struct match *m)
 	return r;
 }
 
-static int mark_matched_rows(struct match *m, const struct piece *p, int column, const struct match_ids *ids, uint8_t **ret)
+static int mark_matched_rows(struct match *m, const struct row_group *p, int column, const struct match_ids *ids, uint8_t **ret)
 {
 	int64_t *values;
 	uint8_t *nulls;
 
-	if (column < 0 || p->made || !ids->count || !(report_group(m->r->report, p->table, p->group)->present >> column & 1))
+	if (column < 0 || p->derived || !ids->count || !(report_group(m->r->report, p->table, p->number)->present >> column & 1))
 		return 0;
 	values = malloc(p->rows * sizeof(*values) + 1);
 	nulls = malloc(p->rows + 1u);
 	*ret = *ret ? *ret : calloc(p->rows + 1u, 1);
-	if (values && nulls && *ret && report_column(m->r->report, p->table, p->group, (unsigned)column, values, nulls) >= 0)
+	if (values && nulls && *ret && report_column(m->r->report, p->table, p->number, (unsigned)column, values, nulls) >= 0)
 		for (uint32_t i = 0; i < p->rows; i++)
-			(*ret)[i] |= !nulls[i] && has(ids, values[i]);
+			(*ret)[i] |= !nulls[i] && has_match_id(ids, values[i]);
 	free(values);
 	free(nulls);
 	return *ret ? 0 : -ENOMEM;
 }
 
-int match_deep_rows(struct match *m, const struct piece *p, uint8_t **ret)
+int match_deep_rows(struct match *m, const struct row_group *p, uint8_t **ret)
 {
 	int r;
 

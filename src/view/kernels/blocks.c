@@ -10,11 +10,11 @@
 
 void put_json_number(struct json_out *j, const char *key, double value)
 {
-	char made[40];
+	char derived[40];
 
 	out_key(j, key);
 	if (isfinite(value))
-		out_raw(j, made, (size_t)snprintf(made, sizeof(made), "%.17g", value));
+		out_raw(j, derived, (size_t)snprintf(derived, sizeof(derived), "%.17g", value));
 	else
 		out_null(j);
 }
@@ -48,24 +48,24 @@ static int put_text_of(struct kernel_view *kv, const char *key, const char *unit
 /* The row with another number. */
 static struct page_row row_with(const struct page_row *row, double number)
 {
-	struct page_row made = *row;
+	struct page_row derived = *row;
 
-	made.value = (struct metric_value){ .name = row->key, .unit = "", .kind = VALUE_REAL, .real = number };
+	derived.value = (struct metric_value){ .name = row->key, .unit = "", .kind = VALUE_REAL, .real = number };
 	if (number == rint(number) && fabs(number) < 9e15)
-		made.value = (struct metric_value){ .name = row->key, .unit = "", .kind = VALUE_INTEGER, .integer = (int64_t)number };
-	return made;
+		derived.value = (struct metric_value){ .name = row->key, .unit = "", .kind = VALUE_INTEGER, .integer = (int64_t)number };
+	return derived;
 }
 
 static int put_warm(struct kernel_view *kv, const struct page_row *row)
 {
 	double warm = page_warm(kv->k, row);
-	struct page_row made;
+	struct page_row derived;
 
 	if (!isfinite(warm))
 		return 0;
-	made = row_with(row, warm);
+	derived = row_with(row, warm);
 	put_json_number(kv->j, "warm", warm);
-	return put_text_of(kv, "warm_text", "warm_unit", &made);
+	return put_text_of(kv, "warm_text", "warm_unit", &derived);
 }
 
 static int put_baseline_value(struct kernel_view *kv, const struct page_row *row)
@@ -322,21 +322,21 @@ static bool is_picture(enum section_block_kind kind)
 	return kind == BLOCK_ROOFLINE || kind == BLOCK_BREAKDOWN || kind == BLOCK_CURVES || kind == BLOCK_TIMELINE;
 }
 
-int put_section(struct kernel_view *kv, const struct page_section *made)
+int put_section(struct kernel_view *kv, const struct page_section *derived)
 {
-	const struct section *s = *made->id ? sections_find(&kv->texts->sections, made->id) : NULL;
+	const struct section *s = *derived->id ? sections_find(&kv->texts->sections, derived->id) : NULL;
 	struct json_out *j = kv->j;
 	int r = 0;
 
 	out_open(j, '{');
-	out_put_text(j, "id", made->id);
-	out_put_text(j, "title", made->title);
+	out_put_text(j, "id", derived->id);
+	out_put_text(j, "title", derived->title);
 	out_put_text(j, "about", s ? s->about : "");
 	out_key(j, "blocks");
 	out_open(j, '[');
-	for (size_t i = 0; i < made->count && r == 0; i++)
-		if (!made->groups[i].block || !is_picture(made->groups[i].block->kind))
-			r = put_group(kv, &made->groups[i]);
+	for (size_t i = 0; i < derived->count && r == 0; i++)
+		if (!derived->groups[i].block || !is_picture(derived->groups[i].block->kind))
+			r = put_group(kv, &derived->groups[i]);
 	if (s && r == 0)
 		r = put_pictures(kv, s);
 	out_close(j, ']');

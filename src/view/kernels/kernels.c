@@ -47,17 +47,17 @@ static int load_texts(struct view_texts *texts, const struct view_options *optio
 
 int view_texts(struct view *v, const struct view_texts **ret, struct error *err)
 {
-	struct view_texts *made;
+	struct view_texts *derived;
 	int r = 0;
 
 	pthread_mutex_lock(&v->lock);
 	if (!v->texts) {
-		made = calloc(1, sizeof(*made));
-		r = made ? load_texts(made, &v->options, err) : -ENOMEM;
+		derived = calloc(1, sizeof(*derived));
+		r = derived ? load_texts(derived, &v->options, err) : -ENOMEM;
 		if (r < 0)
-			free(made);
+			free(derived);
 		else
-			v->texts = made;
+			v->texts = derived;
 	}
 	*ret = v->texts;
 	pthread_mutex_unlock(&v->lock);
@@ -74,7 +74,7 @@ void view_texts_release(struct view *v)
 	v->texts = NULL;
 }
 
-static int load_kernels(struct recording *r, const struct sections *texts, const char *operators, struct kernel_results *ret,
+static int load_kernels(struct view_report *r, const struct sections *texts, const char *operators, struct kernel_results *ret,
 			struct error *err)
 {
 	int rc;
@@ -96,27 +96,27 @@ static int load_kernels(struct recording *r, const struct sections *texts, const
 	return rc;
 }
 
-int recording_kernels(struct recording *r, const struct sections *texts, const char *operators, struct kernel_results **ret,
-		      struct error *err)
+int view_report_kernels(struct view_report *r, const struct sections *texts, const char *operators, struct kernel_results **ret,
+			struct error *err)
 {
-	struct kernel_results *made;
+	struct kernel_results *derived;
 	int rc = 0;
 
 	pthread_mutex_lock(&r->kernels_lock);
 	if (!r->kernels) {
-		made = calloc(1, sizeof(*made));
-		rc = made ? load_kernels(r, texts, operators, made, err) : -ENOMEM;
+		derived = calloc(1, sizeof(*derived));
+		rc = derived ? load_kernels(r, texts, operators, derived, err) : -ENOMEM;
 		if (rc < 0)
-			free(made);
+			free(derived);
 		else
-			r->kernels = made;
+			r->kernels = derived;
 	}
 	*ret = r->kernels;
 	pthread_mutex_unlock(&r->kernels_lock);
 	return rc;
 }
 
-void recording_kernels_release(struct recording *r)
+void view_report_kernels_release(struct view_report *r)
 {
 	if (!r->kernels)
 		return;
@@ -131,7 +131,7 @@ static int begin_baseline(struct kernel_view *kv, int64_t number, int64_t agains
 	struct kernel_results *results;
 
 	kv->other = view_take(kv->view, (size_t)number);
-	TRY(recording_kernels(kv->other, &kv->texts->sections, kv->view->options.operators, &results, err));
+	TRY(view_report_kernels(kv->other, &kv->texts->sections, kv->view->options.operators, &results, err));
 	if (against >= (int64_t)results->count)
 		return error_set(err, EINVAL, "The baseline has %zu kernels", results->count);
 	kv->baseline = (struct baseline){ .results = *results, .matches = calloc(results->count + 1, sizeof(*kv->baseline.matches)) };
@@ -165,18 +165,18 @@ static int find_kernel(struct kernel_view *kv, int64_t place, struct error *err)
 int kernel_view_begin(struct kernel_view *ret, struct view *v, struct params *p, bool one, struct error *err)
 {
 	int64_t place = -1, baseline = -1, against = -1;
-	struct recording *recording;
+	struct view_report *report;
 
 	*ret = (struct kernel_view){ .view = v };
-	TRY(view_recording(v, p, &recording, err));
+	TRY(view_asked_report(v, p, &report, err));
 	if (one)
 		TRY(params_integer(p, "kernel", 0, INT32_MAX, &place, err));
-	TRY(params_integer_or(p, "baseline", 0, (int64_t)v->recording_count - 1, -1, &baseline, err));
+	TRY(params_integer_or(p, "baseline", 0, (int64_t)v->report_count - 1, -1, &baseline, err));
 	if (baseline >= 0)
 		TRY(params_integer_or(p, "against", 0, INT32_MAX, -1, &against, err));
 	TRY(params_all_used(p, err));
 	TRY(view_texts(v, &ret->texts, err));
-	TRY(recording_kernels(recording, &ret->texts->sections, v->options.operators, &ret->results, err));
+	TRY(view_report_kernels(report, &ret->texts->sections, v->options.operators, &ret->results, err));
 	ret->options = (struct page_options){ .details = DETAILS_ALL, .sections = &ret->texts->sections };
 	if (one)
 		TRY(find_kernel(ret, place, err));
@@ -186,7 +186,7 @@ int kernel_view_begin(struct kernel_view *ret, struct view *v, struct params *p,
 void kernel_view_end(struct kernel_view *kv)
 {
 	free(kv->baseline.matches);
-	free(kv->chosen);
+	free(kv->selected);
 	free((void *)kv->options.typical);
 	view_give(kv->view, kv->other);
 }
@@ -282,12 +282,12 @@ int kernel_view_choose(struct kernel_view *kv)
 {
 	const struct sections *all = &kv->texts->sections;
 
-	kv->chosen = calloc(all->count + 1, sizeof(*kv->chosen));
-	if (!kv->chosen)
+	kv->selected = calloc(all->count + 1, sizeof(*kv->selected));
+	if (!kv->selected)
 		return -ENOMEM;
-	kv->options.chosen = kv->chosen;
+	kv->options.selected = kv->selected;
 	for (size_t i = 0; i < all->count; i++)
 		if (has_section(kv, &all->items[i]))
-			kv->chosen[kv->options.chosen_count++] = &all->items[i];
+			kv->selected[kv->options.selected_count++] = &all->items[i];
 	return 0;
 }

@@ -10,7 +10,7 @@
 #include "view/request/answer.h"
 #include "view/request/json_out.h"
 
-struct recording;
+struct view_report;
 
 struct view_texts {
 	struct sections sections;
@@ -22,9 +22,9 @@ int view_texts(struct view *v, const struct view_texts **ret, struct error *err)
 void view_texts_release(struct view *v);
 
 /* With derived values and rules, and operators of that trace (NULL: none); they are the recording's. */
-int recording_kernels(struct recording *r, const struct sections *texts, const char *operators, struct kernel_results **ret,
-		      struct error *err);
-void recording_kernels_release(struct recording *r);
+int view_report_kernels(struct view_report *r, const struct sections *texts, const char *operators, struct kernel_results **ret,
+			struct error *err);
+void view_report_kernels_release(struct view_report *r);
 
 /* A kernel, what it is shown with and what it is compared with, for one request. */
 struct kernel_view {
@@ -33,11 +33,11 @@ struct kernel_view {
 	struct kernel_results *results;
 	struct kernel_result *k;             /* NULL: the request is for all */
 	unsigned cc;                         /* 10 x major + minor; 0: not known */
-	struct recording *other;             /* of the baseline; NULL: none */
+	struct view_report *other;           /* of the baseline; NULL: none */
 	struct baseline baseline;            /* its results are the recording's */
 	const struct kernel_result *against; /* one kernel of it for all; NULL: each its like */
 	struct page_options options;
-	const struct section **chosen;
+	const struct section **selected;
 	struct json_out *j;
 };
 
@@ -80,7 +80,7 @@ void put_json_number(struct json_out *j, const char *key, double value);
 int put_metric_row(struct kernel_view *kv, const char *key, const struct page_row *row);
 
 /* blocks.c: everything of a section; -ENOMEM. */
-int put_section(struct kernel_view *kv, const struct page_section *made);
+int put_section(struct kernel_view *kv, const struct page_section *derived);
 /* occupancy.c: what other block sizes, registers and shared memory would give. */
 void put_occupancy(struct kernel_view *kv);
 

@@ -17,10 +17,10 @@
 /* There is one page, and one thread. */
 static struct engine {
 	struct view view;
-	struct recording *recordings[MOST_REPORTS];
+	struct view_report *reports[MOST_REPORTS];
 	struct answer answer;
 	const char *folders[MOST_FOLDERS];
-} engine = { .view.recordings = engine.recordings };
+} engine = { .view.reports = engine.reports };
 
 /* What is in a page does not grow. */
 void view_renew(struct view *v, size_t number)
@@ -63,36 +63,36 @@ EXPORTED(engine_open) int engine_open(char *name, const void *data, size_t size)
 	struct view *v = &engine.view;
 	struct error err;
 
-	if (v->recording_count == MOST_REPORTS)
+	if (v->report_count == MOST_REPORTS)
 		return fail_answer(400, "No more reports can be shown at once");
 	if (memory_file_add(name, data, size) < 0)
 		return fail_answer(503, "Not enough memory");
-	if (recording_open(&engine.recordings[v->recording_count], name, name, &err) < 0)
+	if (view_report_open(&engine.reports[v->report_count], name, name, &err) < 0)
 		return fail_answer(400, err.text);
-	recording_find_lines(engine.recordings[v->recording_count], &never);
-	v->recording_count++;
+	view_report_find_lines(engine.reports[v->report_count], &never);
+	v->report_count++;
 	return 0;
 }
 
 /* Rows that were made of the report opened last, when the page was written (derived/derived.h): 0, or the status of an answer. */
-EXPORTED(engine_take_made) int engine_take_made(struct made_track *tracks, size_t tracks_size, const void *data, size_t size)
+EXPORTED(engine_take_made) int engine_take_made(struct derived_track *tracks, size_t tracks_size, const void *data, size_t size)
 {
-	struct recording *r = engine.recordings[engine.view.recording_count - 1];
-	struct report *made;
+	struct view_report *r = engine.reports[engine.view.report_count - 1];
+	struct report *derived;
 	struct error err;
 
-	if (memory_file_add("/made", data, size) < 0 || report_open(&made, "/made", &err) < 0)
-		return fail_answer(400, "What was made of the report cannot be read");
-	r->made = made;
-	r->made_tracks = tracks;
-	r->made_track_count = tracks_size / sizeof(*tracks);
-	return recording_find_made_lanes(r) < 0 || recording_add_made_rows(r) < 0 ? fail_answer(503, "Not enough memory") : 0;
+	if (memory_file_add("/made", data, size) < 0 || report_open(&derived, "/made", &err) < 0)
+		return fail_answer(400, "What was derived from the report cannot be read");
+	r->derived = derived;
+	r->derived_tracks = tracks;
+	r->derived_track_count = tracks_size / sizeof(*tracks);
+	return view_report_find_derived_tracks(r) < 0 || view_report_add_derived_rows(r) < 0 ? fail_answer(503, "Not enough memory") : 0;
 }
 
-static bool has_absent(const struct recording *r)
+static bool has_absent(const struct view_report *r)
 {
-	for (size_t i = 0; i < r->piece_count; i++)
-		if (r->pieces[i].absent)
+	for (size_t i = 0; i < r->group_count; i++)
+		if (r->groups[i].absent)
 			return true;
 	return false;
 }
@@ -104,8 +104,8 @@ static bool needs_events(const struct route *route, struct params *p)
 	int64_t report;
 
 	return route->slow && !route->eventless &&
-	       params_integer(p, "report", 0, (int64_t)engine.view.recording_count - 1, &report, &err) == 0 &&
-	       has_absent(engine.recordings[report]);
+	       params_integer(p, "report", 0, (int64_t)engine.view.report_count - 1, &report, &err) == 0 &&
+	       has_absent(engine.reports[report]);
 }
 
 /* Answers a request; returns its status. */
@@ -123,8 +123,8 @@ EXPORTED(engine_ask) int engine_ask(char *uri)
 	route = route_find(params.path);
 	if (route && needs_events(route, &params))
 		answer_error(&engine.answer, 400,
-			     "This file has the report by level of detail, without its single events: export a time "
-			     "range to see them, or open the report with sonde view.");
+			     "This file has the report by level of detail, without its single events: export a time range, or open "
+			     "the report with sonde view.");
 	else if (route)
 		answer_make(&engine.view, route, &params, &engine.answer);
 	else

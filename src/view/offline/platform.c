@@ -122,7 +122,7 @@ int stats_output_is_console(const char *target)
 	return strcmp(target, "-") == 0;
 }
 
-int stats_output_open(struct stats_output *ret, const struct stats_output_place *place, struct error *err)
+int stats_output_open(struct stats_output *ret, const struct stats_output_path *place, struct error *err)
 {
 	*ret = (struct stats_output){ .stream = place->console, .is_console = 1 };
 	return 0;

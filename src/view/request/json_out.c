@@ -71,34 +71,34 @@ void out_key(struct json_out *j, const char *key)
 
 void out_integer(struct json_out *j, int64_t value)
 {
-	char made[24];
+	char derived[24];
 
 	begin_value(j);
-	append_to_json(j, made, (size_t)snprintf(made, sizeof(made), "%lld", (long long)value));
+	append_to_json(j, derived, (size_t)snprintf(derived, sizeof(derived), "%lld", (long long)value));
 }
 
 void out_exact(struct json_out *j, int64_t value)
 {
-	char made[24];
+	char derived[24];
 
 	if (value > -(INT64_C(1) << 53) && value < INT64_C(1) << 53) {
 		out_integer(j, value);
 		return;
 	}
-	snprintf(made, sizeof(made), "%lld", (long long)value);
-	out_string(j, made);
+	snprintf(derived, sizeof(derived), "%lld", (long long)value);
+	out_string(j, derived);
 }
 
 void out_real(struct json_out *j, double value)
 {
-	char made[40];
+	char derived[40];
 
 	if (!isfinite(value)) {
 		out_null(j);
 		return;
 	}
 	begin_value(j);
-	append_to_json(j, made, (size_t)snprintf(made, sizeof(made), "%.9g", value));
+	append_to_json(j, derived, (size_t)snprintf(derived, sizeof(derived), "%.9g", value));
 }
 
 void out_bool(struct json_out *j, bool value)

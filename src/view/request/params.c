@@ -46,25 +46,25 @@ static struct param *find_param(struct params *p, const char *name)
 	return NULL;
 }
 
-static int add_param(struct params *p, char *piece, struct error *err)
+static int add_param(struct params *p, char *group, struct error *err)
 {
-	char *value = strchr(piece, '=');
+	char *value = strchr(group, '=');
 
 	if (value)
 		*value++ = '\0';
-	if (!decode_param(piece, true) || (value && !decode_param(value, true)))
-		return error_set(err, EINVAL, "The address has an escape that is none");
-	if (find_param(p, piece))
-		return error_set(err, EINVAL, "%.40s is given twice", piece);
+	if (!decode_param(group, true) || (value && !decode_param(value, true)))
+		return error_set(err, EINVAL, "The address has an escape that is not valid");
+	if (find_param(p, group))
+		return error_set(err, EINVAL, "%.40s is given twice", group);
 	if (p->count == PARAMS_MAX)
 		return error_set(err, EINVAL, "There are more than %d parameters", PARAMS_MAX);
-	p->items[p->count++] = (struct param){ .name = piece, .value = value ? value : "" };
+	p->items[p->count++] = (struct param){ .name = group, .value = value ? value : "" };
 	return 0;
 }
 
 int params_parse(struct params *ret, const char *uri, struct error *err)
 {
-	char *query, *piece, *next;
+	char *query, *group, *next;
 	int r = 0;
 
 	*ret = (struct params){ .room = strdup(uri) };
@@ -77,12 +77,12 @@ int params_parse(struct params *ret, const char *uri, struct error *err)
 		*query++ = '\0';
 	if (ret->path[0] != '/' || !decode_param(ret->path, false))
 		r = error_set(err, EINVAL, "The address is not a path");
-	for (piece = query; r == 0 && piece; piece = next) {
-		next = strchr(piece, '&');
+	for (group = query; r == 0 && group; group = next) {
+		next = strchr(group, '&');
 		if (next)
 			*next++ = '\0';
-		if (*piece)
-			r = add_param(ret, piece, err);
+		if (*group)
+			r = add_param(ret, group, err);
 	}
 	if (r < 0)
 		params_release(ret);
@@ -143,6 +143,6 @@ int params_all_used(const struct params *p, struct error *err)
 {
 	for (unsigned i = 0; i < p->count; i++)
 		if (!p->items[i].used)
-			return error_set(err, EINVAL, "There is no parameter %.40s here", p->items[i].name);
+			return error_set(err, EINVAL, "Unknown parameter %.40s", p->items[i].name);
 	return 0;
 }

@@ -10,7 +10,7 @@
 
 #define PARAMS_MAX 16
 
-struct recording;
+struct view_report;
 
 struct params {
 	char *path; /* decoded, begins with '/' */
@@ -21,7 +21,7 @@ struct params {
 	} items[PARAMS_MAX];
 	unsigned count;
 	char *room;
-	struct recording *held; /* taken for the request */
+	struct view_report *held; /* taken for the request */
 };
 
 /* -EINVAL and a sentence: not a path, bad escapes, a parameter twice, too many. */

@@ -3,42 +3,42 @@
 
 #include "view/rows/rows.h"
 
-static int64_t gpu_of_stream(const struct recording *r, int64_t uid)
+static int64_t gpu_of_stream(const struct view_report *r, int64_t uid)
 {
 	const int64_t *stream = index_find(&r->index.cuda->streams, uid);
 
 	return stream ? stream[STREAM_GPU] : 0;
 }
 
-int64_t gpu_of_context(const struct recording *r, int64_t uid)
+int64_t gpu_of_context(const struct view_report *r, int64_t uid)
 {
 	const int64_t *context = index_find(&r->index.cuda->contexts, uid);
 
 	return context ? cuda_device_gpu(r->index.cuda, context[CONTEXT_PROCESS], context[CONTEXT_DEVICE]) : 0;
 }
 
-int64_t gpu_of_lane(const struct recording *r, uint32_t lane)
+int64_t gpu_of_track(const struct view_report *r, uint32_t track)
 {
-	const int64_t *track = recording_track(r, r->lanes[lane].track);
+	const int64_t *track_row = view_report_track_row(r, r->tracks[track].id);
 
-	return track ? gpu_of_stream(r, track[TRACK_DOMAIN]) : 0;
+	return track_row ? gpu_of_stream(r, track_row[TRACK_DOMAIN]) : 0;
 }
 
-static int64_t gpu_of_metric(const struct recording *r, int64_t track)
+static int64_t gpu_of_metric(const struct view_report *r, int64_t track_row)
 {
-	const int64_t *metric = index_find(&r->metrics, track);
+	const int64_t *metric = index_find(&r->metrics, track_row);
 
 	return metric ? metric[VIEW_METRIC_GPU] : 0;
 }
 
-bool gpu_lane_key(const struct recording *r, const int64_t *track, struct lane_key *ret)
+bool gpu_track_key(const struct view_report *r, const int64_t *track_row, struct track_key *ret)
 {
 	ret->section = SECTION_GPU;
-	ret->owner = track[TRACK_DOMAIN];
-	ret->depth = track[TRACK_DEPTH];
+	ret->owner = track_row[TRACK_DOMAIN];
+	ret->depth = track_row[TRACK_DEPTH];
 	ret->kind = ROW_STREAM;
-	ret->place = gpu_of_stream(r, track[TRACK_DOMAIN]);
-	switch (track[TRACK_KIND]) {
+	ret->place = gpu_of_stream(r, track_row[TRACK_DOMAIN]);
+	switch (track_row[TRACK_KIND]) {
 	case TRACK_GPU_GRAPH:
 		ret->depth += INT64_C(1) << 32; /* below the kernels */
 						/* fallthrough */
@@ -50,21 +50,21 @@ bool gpu_lane_key(const struct recording *r, const int64_t *track, struct lane_k
 	case TRACK_GPU_SYNC: ret->order = ret->kind = ROW_GPU_SYNC; return true;
 	case TRACK_GPU_MEMORY:
 		ret->order = ret->kind = ROW_GPU_MEMORY;
-		ret->place = gpu_of_context(r, track[TRACK_DOMAIN]);
+		ret->place = gpu_of_context(r, track_row[TRACK_DOMAIN]);
 		return true;
 	case TRACK_GPU_METRIC:
 		ret->order = ret->kind = ROW_GPU_METRICS;
-		ret->place = gpu_of_metric(r, track[TRACK_ID]);
-		ret->owner = track[TRACK_ID];
+		ret->place = gpu_of_metric(r, track_row[TRACK_ID]);
+		ret->owner = track_row[TRACK_ID];
 		return true;
 	case TRACK_GPU_SWITCH:
 		ret->order = ret->kind = ROW_GPU_SWITCH;
-		ret->place = track[TRACK_DOMAIN];
+		ret->place = track_row[TRACK_DOMAIN];
 		return true;
 	default:
 		ret->order = ROW_COMPUTE;
-		ret->depth += track[TRACK_KIND] << 32;
-		return table_is_work(table_of_tracks((unsigned)track[TRACK_KIND]));
+		ret->depth += track_row[TRACK_KIND] << 32;
+		return table_is_work(table_of_tracks((unsigned)track_row[TRACK_KIND]));
 	}
 }
 
@@ -98,7 +98,7 @@ static int add_heading(struct row_maker *m, int64_t kind)
 	return row_print(&row->label, "%s", names[kind]);
 }
 
-int gpu_headings(struct row_maker *m, const struct lane_key *before, const struct lane_key *key)
+int gpu_headings(struct row_maker *m, const struct track_key *before, const struct track_key *key)
 {
 	bool new_gpu = !before || before->place != key->place;
 	int r = new_gpu ? add_gpu(m, key->place) : 0;
@@ -108,7 +108,7 @@ int gpu_headings(struct row_maker *m, const struct lane_key *before, const struc
 	return r < 0 ? -ENOMEM : 0;
 }
 
-static int stream_label(struct recording *r, int64_t uid, struct row *row)
+static int stream_label(struct view_report *r, int64_t uid, struct row *row)
 {
 	const int64_t *stream = index_find(&r->index.cuda->streams, uid), *process;
 
@@ -124,7 +124,7 @@ static int stream_label(struct recording *r, int64_t uid, struct row *row)
 	return row_print(&row->label, "%s", stream[STREAM_CONTEXT] ? "whole context" : "unified memory");
 }
 
-int gpu_label(struct recording *r, const struct lane_key *key, struct row *row)
+int gpu_label(struct view_report *r, const struct track_key *key, struct row *row)
 {
 	const int64_t *metric, *process;
 

@@ -3,9 +3,9 @@
 
 #include "view/rows/rows.h"
 
-static enum row_kind find_track_kind(const int64_t *track)
+static enum row_kind find_track_kind(const int64_t *track_row)
 {
-	switch (track[TRACK_KIND]) {
+	switch (track_row[TRACK_KIND]) {
 	case TRACK_NVTX_PUSHPOP:
 	case TRACK_NVTX_STARTEND: return ROW_NVTX;
 	case TRACK_NVTX_MARK: return ROW_MARKS;
@@ -21,7 +21,7 @@ static enum row_kind find_track_kind(const int64_t *track)
 }
 
 /* The main thread first, then as they are numbered; what belongs to no thread comes last. */
-static int64_t thread_order(const struct recording *r, int64_t uid, int64_t process_uid)
+static int64_t thread_order(const struct view_report *r, int64_t uid, int64_t process_uid)
 {
 	const int64_t *thread = index_find(&r->index.threads, uid);
 	const int64_t *process = index_find(&r->index.processes, process_uid);
@@ -31,24 +31,24 @@ static int64_t thread_order(const struct recording *r, int64_t uid, int64_t proc
 	return process && process[PROCESS_PID] == thread[THREAD_TID] ? INT64_MIN : thread[THREAD_TID];
 }
 
-bool process_lane_key(const struct recording *r, const int64_t *track, struct lane_key *ret)
+bool process_track_key(const struct view_report *r, const int64_t *track_row, struct track_key *ret)
 {
-	const int64_t *thread = index_find(&r->index.threads, track[TRACK_THREAD]);
+	const int64_t *thread = index_find(&r->index.threads, track_row[TRACK_THREAD]);
 
 	ret->section = SECTION_PROCESS;
-	ret->kind = find_track_kind(track);
-	ret->place = track[TRACK_PROCESS] ? track[TRACK_PROCESS] : thread ? thread[THREAD_PROCESS] : 0;
-	ret->owner = track[TRACK_THREAD];
-	ret->order = thread_order(r, track[TRACK_THREAD], ret->place);
-	ret->depth = track[TRACK_DEPTH];
-	ret->domain = track[TRACK_DOMAIN];
+	ret->kind = find_track_kind(track_row);
+	ret->place = track_row[TRACK_PROCESS] ? track_row[TRACK_PROCESS] : thread ? thread[THREAD_PROCESS] : 0;
+	ret->owner = track_row[TRACK_THREAD];
+	ret->order = thread_order(r, track_row[TRACK_THREAD], ret->place);
+	ret->depth = track_row[TRACK_DEPTH];
+	ret->domain = track_row[TRACK_DOMAIN];
 	/* Ranges that may overlap are a row of their own. */
-	if (track[TRACK_KIND] == TRACK_NVTX_STARTEND || track[TRACK_KIND] == TRACK_CUDA_JIT)
+	if (track_row[TRACK_KIND] == TRACK_NVTX_STARTEND || track_row[TRACK_KIND] == TRACK_CUDA_JIT)
 		ret->label = 1;
 	if (ret->kind == ROW_GENERIC)
-		ret->label = track[TRACK_LABEL] ? track[TRACK_LABEL] : -(int64_t)table_of_tracks((unsigned)track[TRACK_KIND]);
+		ret->label = track_row[TRACK_LABEL] ? track_row[TRACK_LABEL] : -(int64_t)table_of_tracks((unsigned)track_row[TRACK_KIND]);
 	if (ret->kind == ROW_COUNTER)
-		ret->label = track[TRACK_ID];
+		ret->label = track_row[TRACK_ID];
 	return true;
 }
 
@@ -92,7 +92,7 @@ static int add_thread_row(struct row_maker *m, int64_t uid)
 	return *name ? row_print(&row->label, "%s", name) : row_print(&row->label, "thread %lld", (long long)thread[THREAD_TID]);
 }
 
-int process_headings(struct row_maker *m, const struct lane_key *before, const struct lane_key *key)
+int process_headings(struct row_maker *m, const struct track_key *before, const struct track_key *key)
 {
 	bool new_process = !before || before->section != SECTION_PROCESS || before->place != key->place;
 	int r = new_process ? add_process(m, key->place) : 0;
@@ -102,7 +102,7 @@ int process_headings(struct row_maker *m, const struct lane_key *before, const s
 	return r;
 }
 
-static int nvtx_label(struct recording *r, const struct lane_key *key, struct row *row)
+static int nvtx_label(struct view_report *r, const struct track_key *key, struct row *row)
 {
 	const int64_t *domain = index_find(&r->index.domains, key->domain);
 	const char *name = domain ? row_text(r, domain[DOMAIN_NAME]) : "";
@@ -112,15 +112,15 @@ static int nvtx_label(struct recording *r, const struct lane_key *key, struct ro
 	return row_print(&row->label, "%s", *name ? name : "NVTX");
 }
 
-static int counter_label(struct recording *r, const struct lane_key *key, struct row *row)
+static int counter_label(struct view_report *r, const struct track_key *key, struct row *row)
 {
-	const int64_t *counter = index_find(&r->counters, key->label), *track = recording_track(r, (uint32_t)key->label);
-	const char *name = row_text(r, counter ? counter[VIEW_COUNTER_NAME] : track ? track[TRACK_LABEL] : 0);
+	const int64_t *counter = index_find(&r->counters, key->label), *track_row = view_report_track_row(r, (uint32_t)key->label);
+	const char *name = row_text(r, counter ? counter[VIEW_COUNTER_NAME] : track_row ? track_row[TRACK_LABEL] : 0);
 
 	return row_print(&row->label, "%s", *name ? name : "counter");
 }
 
-int process_label(struct recording *r, const struct lane_key *key, struct row *row)
+int process_label(struct view_report *r, const struct track_key *key, struct row *row)
 {
 	const struct table_tracks *tracks;
 	const char *name;

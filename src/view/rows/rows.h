@@ -1,12 +1,12 @@
-/* How lanes become rows: every lane gets a key, and those with equal keys but for the depth and the lane are one row. */
+/* How tracks become rows: every track gets a key, and those with equal keys but for the depth and the track are one row. */
 #ifndef SONDE_VIEW_ROWS_ROWS_H
 #define SONDE_VIEW_ROWS_ROWS_H
 
-#include "view/recording/recording.h"
+#include "view/report/view_report.h"
 
 enum row_section { SECTION_GPU, SECTION_PROCESS };
 
-struct lane_key {
+struct track_key {
 	enum row_section section;
 	int64_t place; /* order and uid of the GPU; uid of the process */
 	int64_t order; /* GPU: enum row_kind of the heading; process: the thread's order */
@@ -16,11 +16,11 @@ struct lane_key {
 	int64_t label;      /* string id */
 	enum row_draw draw; /* one track may have rows of several tables: they are drawn apart */
 	int64_t depth;
-	uint32_t lane;
+	uint32_t track;
 };
 
 struct row_maker {
-	struct recording *r;
+	struct view_report *r;
 	size_t capacity;
 	/* The headings below which rows are put now; ROW_NO_PARENT: none. */
 	uint32_t place_row;
@@ -32,31 +32,31 @@ struct row_maker {
 struct row *row_add(struct row_maker *m, uint32_t parent, enum row_kind kind, enum row_draw draw);
 __attribute__((format(printf, 2, 3))) int row_print(char **to, const char *format, ...);
 /* The text of a string id, "" for none; valid as long as the recording. */
-const char *row_text(struct recording *r, int64_t id);
+const char *row_text(struct view_report *r, int64_t id);
 
-/* How the events of a lane are drawn. */
-enum row_draw row_draw_of(const struct recording *r, uint32_t lane);
+/* How the events of a track are drawn. */
+enum row_draw row_draw_of(const struct view_report *r, uint32_t track);
 
 /* Lanes of a row, behind those it has; and those that a heading's heat line is made of. */
-int row_add_lanes(struct recording *r, uint32_t row, const uint32_t *lanes, uint32_t count);
-int row_add_heat(struct row *group, const uint32_t *lanes, uint32_t count);
+int row_add_tracks(struct view_report *r, uint32_t row, const uint32_t *tracks, uint32_t count);
+int row_add_heat(struct row *group, const uint32_t *tracks, uint32_t count);
 /* Shares, ranges of plots of the rows from there on, and the order they are shown in. */
-int rows_finish(struct recording *r, size_t from);
+int rows_finish(struct view_report *r, size_t from);
 /* Takes rows back from there on, where they cannot be completed. */
-void rows_drop(struct recording *r, size_t from);
+void rows_drop(struct view_report *r, size_t from);
 
-int64_t gpu_of_context(const struct recording *r, int64_t uid);
-/* Of a lane of GPU work; 0: not known. */
-int64_t gpu_of_lane(const struct recording *r, uint32_t lane);
+int64_t gpu_of_context(const struct view_report *r, int64_t uid);
+/* Of a track of GPU work; 0: not known. */
+int64_t gpu_of_track(const struct view_report *r, uint32_t track);
 
-/* gpu.c, process.c: false where the lane is none of theirs. */
-bool gpu_lane_key(const struct recording *r, const int64_t *track, struct lane_key *ret);
-bool process_lane_key(const struct recording *r, const int64_t *track, struct lane_key *ret);
+/* gpu.c, process.c: false where the track is none of theirs. */
+bool gpu_track_key(const struct view_report *r, const int64_t *track, struct track_key *ret);
+bool process_track_key(const struct view_report *r, const int64_t *track, struct track_key *ret);
 /* The headings of a key; `before` is the key of the row before, NULL for the first. */
-int gpu_headings(struct row_maker *m, const struct lane_key *before, const struct lane_key *key);
-int process_headings(struct row_maker *m, const struct lane_key *before, const struct lane_key *key);
+int gpu_headings(struct row_maker *m, const struct track_key *before, const struct track_key *key);
+int process_headings(struct row_maker *m, const struct track_key *before, const struct track_key *key);
 /* What a row is called. */
-int gpu_label(struct recording *r, const struct lane_key *key, struct row *row);
-int process_label(struct recording *r, const struct lane_key *key, struct row *row);
+int gpu_label(struct view_report *r, const struct track_key *key, struct row *row);
+int process_label(struct view_report *r, const struct track_key *key, struct row *row);
 
 #endif

@@ -65,7 +65,7 @@ static int make_profile(struct devtools *d, struct error *err)
 	if (mkdtemp(d->profile))
 		return 0;
 	d->profile[0] = '\0';
-	return error_set_errno(err, errno, "No folder can be made for the browser; TMPDIR may name a place");
+	return error_set_errno(err, errno, "Cannot make a folder for the browser; set TMPDIR to a writable folder");
 }
 
 int devtools_open(struct devtools *d, const char *program, int stop_fd, int seconds, struct error *err)

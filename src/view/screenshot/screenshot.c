@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "base/system/output_place.h"
+#include "base/system/output_path.h"
 #include "view/screenshot/devtools.h"
 
 #define LEAST_SIDE 100
@@ -41,7 +41,7 @@ static int copy_result_text(struct shot *s, const char *key, char *ret, size_t s
 	const char *text = devtools_text(&s->result, key, &len);
 
 	if (!text || len >= size)
-		return error_set(err, EPROTO, "The browser answered something else than it was asked");
+		return error_set(err, EPROTO, "The browser sent an unexpected answer");
 	memcpy(ret, text, len);
 	ret[len] = '\0';
 	return 0;
@@ -152,9 +152,9 @@ static void write_base64(FILE *out, const char *text, size_t len)
 	}
 }
 
-static int write_screenshot(const struct output_place *place, const char *text, size_t len)
+static int write_screenshot(const struct output_path *place, const char *text, size_t len)
 {
-	FILE *out = output_place_open(place);
+	FILE *out = output_path_open(place);
 	int r = 0;
 
 	if (!out)
@@ -165,7 +165,7 @@ static int write_screenshot(const struct output_place *place, const char *text, 
 	if (fclose(out) != 0)
 		r = errno ? -errno : -EIO;
 	if (r == 0)
-		r = output_place_keep(place, true);
+		r = output_path_keep(place, true);
 	if (r < 0)
 		unlinkat(place->folder, place->part, 0);
 	return r;
@@ -175,14 +175,14 @@ static int write_picture(struct shot *s, struct error *err)
 {
 	size_t len = 0;
 	const char *text = devtools_text(&s->result, "data", &len);
-	struct output_place place;
+	struct output_path place;
 	int r;
 
 	if (!text)
 		return error_set(err, EPROTO, "The browser gave no picture");
-	TRY(output_place_find(&place, s->wanted->path, err));
+	TRY(output_path_find(&place, s->wanted->path, err));
 	r = write_screenshot(&place, text, len);
-	output_place_release(&place);
+	output_path_release(&place);
 	return r < 0 ? error_set_errno(err, -r, "'%s' cannot be written", s->wanted->path) : 0;
 }
 

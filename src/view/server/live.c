@@ -20,7 +20,7 @@ static char *finished_path(const char *path)
 	return text_has_ending(path, ".part") ? strndup(path, strlen(path) - strlen(".part")) : NULL;
 }
 
-static int64_t changed(const char *path)
+static int64_t get_change_time(const char *path)
 {
 	struct stat st;
 
@@ -31,42 +31,42 @@ static int64_t changed(const char *path)
 static int64_t state_of(const char *path)
 {
 	char *stem = finished_path(path), *journal = NULL;
-	int64_t state = changed(path);
+	int64_t state = get_change_time(path);
 
 	if (stem && asprintf(&journal, "%s.journal", stem) >= 0)
-		state ^= changed(journal);
+		state ^= get_change_time(journal);
 	free(journal);
 	free(stem);
 	return state;
 }
 
-static int open_again(const struct recording *old, struct recording **ret, struct error *err)
+static int open_again(const struct view_report *old, struct view_report **ret, struct error *err)
 {
 	char *finished = finished_path(old->path);
-	int r = recording_open(ret, old->path, old->name, err);
+	int r = view_report_open(ret, old->path, old->name, err);
 
 	/* It has ended and has its own name now. */
 	if (r < 0 && finished)
-		r = recording_open(ret, finished, old->name, err);
+		r = view_report_open(ret, finished, old->name, err);
 	free(finished);
 	return r;
 }
 
-static void replace_live_report(struct view *v, size_t number, struct recording *fresh, int64_t state)
+static void replace_live_report(struct view *v, size_t number, struct view_report *fresh, int64_t state)
 {
-	struct recording *old;
+	struct view_report *old;
 
 	pthread_mutex_lock(&v->lock);
-	old = v->recordings[number];
+	old = v->reports[number];
 	fresh->file_state = state;
-	v->recordings[number] = fresh;
+	v->reports[number] = fresh;
 	old->retired = true; /* whoever calls has taken it */
 	pthread_mutex_unlock(&v->lock);
 }
 
 void view_renew(struct view *v, size_t number)
 {
-	struct recording *old, *fresh;
+	struct view_report *old, *fresh;
 	int64_t began = monotonic_ns(), state;
 	struct error err;
 

@@ -20,7 +20,7 @@
 #define IDLE_SECONDS 60
 /* Shown by the page. */
 #define REFUSAL \
-	"Open the address that sonde view has printed. It is good for one use: Return, pressed in the terminal of sonde view, " \
+	"Open the address that sonde view has printed. It works once: Return, pressed in the terminal of sonde view, " \
 	"prints a new one."
 
 struct server {

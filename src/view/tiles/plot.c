@@ -17,7 +17,7 @@ static void add_value(struct plot_bucket *b, double value)
 }
 
 /* `before` becomes the last value in front of the tile. */
-static void add_chunk(struct plot *plot, struct tile *t, const struct chunk *c, double *before)
+static void add_decoded_rows(struct plot *plot, struct tile *t, const struct decoded_rows *c, double *before)
 {
 	for (uint32_t i = 0; i < c->rows && c->start[i] < t->to; i++) {
 		if (!isfinite(c->values[i]))
@@ -47,10 +47,10 @@ static void plot_summary_buckets(struct plot *plot, struct tile *t, const struct
 	}
 }
 
-static int plot_group(struct plot *plot, struct tile *t, struct recording *r, const struct piece *p, double *before)
+static int plot_group(struct plot *plot, struct tile *t, struct view_report *r, const struct row_group *p, double *before)
 {
 	const struct plot_summary *s;
-	const struct chunk *c;
+	const struct decoded_rows *c;
 	int rc;
 
 	if (p->summary != NO_SUMMARY && p->summary_level <= t->level && store_plot_summary(r, p, &s) == 0) {
@@ -58,27 +58,27 @@ static int plot_group(struct plot *plot, struct tile *t, struct recording *r, co
 		store_give(r->store, s);
 		return 0;
 	}
-	rc = store_chunk(r, p, &c);
+	rc = store_decoded_rows(r, p, &c);
 	if (rc == 0) {
-		add_chunk(plot, t, c, before);
+		add_decoded_rows(plot, t, c, before);
 		store_give(r->store, c);
 	}
 	return rc;
 }
 
-/* The piece with the last value in front of the tile. */
-static size_t piece_before(const struct tile *t, const struct recording *r, const struct lane *lane)
+/* The group with the last value in front of the tile. */
+static size_t group_before(const struct tile *t, const struct view_report *r, const struct view_track *track)
 {
 	size_t at = 0;
 
-	for (size_t i = 0; i < lane->piece_count; i++)
-		if (r->pieces[lane->piece + i].time_min < t->from)
+	for (size_t i = 0; i < track->group_count; i++)
+		if (r->groups[track->group + i].time_min < t->from)
 			at = i;
 	return at;
 }
 
 /* Until the next value, or the end of the recording; a bucket with values begins with the one before. */
-static void hold_values(struct plot *plot, const struct tile *t, const struct recording *r, double value)
+static void hold_values(struct plot *plot, const struct tile *t, const struct view_report *r, double value)
 {
 	for (unsigned i = 0; i < TILE_BUCKETS; i++) {
 		struct plot_bucket *b = &plot->buckets[i];
@@ -96,9 +96,9 @@ static void hold_values(struct plot *plot, const struct tile *t, const struct re
 
 /* The line goes on from the value before the tile, and to the next one behind it: at the edges, where nothing was recorded, is the
  * last value. Behind the last of all there is none. */
-static void carry_values(struct plot *plot, const struct tile *t, const struct recording *r, const struct lane *lane, double value)
+static void carry_values(struct plot *plot, const struct tile *t, const struct view_report *r, const struct view_track *track, double value)
 {
-	int64_t last = r->pieces[lane->piece + lane->piece_count - 1].time_max;
+	int64_t last = r->groups[track->group + track->group_count - 1].time_max;
 	struct plot_bucket *at = &plot->buckets[0];
 
 	if (!at->count && isfinite(value) && last >= t->from)
@@ -118,16 +118,16 @@ static void mark_recorded(const struct plot *plot, struct tile *t)
 			t->buckets[i].busy = UINT64_C(1) << t->level;
 }
 
-int plot_fill(struct plot *plot, struct tile *t, struct recording *r, const struct lane *lane, bool held)
+int plot_fill(struct plot *plot, struct tile *t, struct view_report *r, const struct view_track *track, bool held)
 {
-	size_t first = piece_before(t, r, lane);
+	size_t first = group_before(t, r, track);
 	double before = (double)NAN;
 	int rc = 0;
 
 	memset(plot, 0, sizeof(*plot));
-	t->table = lane->table;
-	for (size_t i = first; i < lane->piece_count && rc == 0; i++) {
-		const struct piece *p = &r->pieces[lane->piece + i];
+	t->table = track->table;
+	for (size_t i = first; i < track->group_count && rc == 0; i++) {
+		const struct row_group *p = &r->groups[track->group + i];
 
 		if (p->time_min >= t->to || (p->time_max < t->from && i != first))
 			continue;
@@ -137,7 +137,7 @@ int plot_fill(struct plot *plot, struct tile *t, struct recording *r, const stru
 	if (held)
 		hold_values(plot, t, r, before);
 	else
-		carry_values(plot, t, r, lane, before);
+		carry_values(plot, t, r, track, before);
 	for (unsigned i = 0; i < TILE_BUCKETS; i++)
 		t->buckets[i].touched = plot->buckets[i].count > 0;
 	return rc;

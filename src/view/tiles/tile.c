@@ -9,7 +9,7 @@
 #include "base/check.h"
 #include "base/cleanup.h"
 #include "report/write/detail.h"
-#include "view/recording/coarse.h"
+#include "view/report/coarse.h"
 #include "view/events/lines.h"
 
 /* Heat lines are exact up to so many rows. */
@@ -128,7 +128,7 @@ static inline bool add_plain(struct tile *t, const struct listed *event)
 	return true;
 }
 
-static void add_rows_to_tile(struct tile *t, const struct piece *p, const struct chunk *c, uint64_t before)
+static void add_rows_to_tile(struct tile *t, const struct row_group *p, const struct decoded_rows *c, uint64_t before)
 {
 	uint32_t low = 0, high = c->rows, middle;
 	uint64_t first = before + p->first;
@@ -148,7 +148,7 @@ static void add_rows_to_tile(struct tile *t, const struct piece *p, const struct
 					.name = c->names ? c->names[i] : 0,
 					.flags = c->flags ? c->flags[i] : 0 };
 
-		if (t->by_line && piece_line(p, i) != t->line)
+		if (t->by_line && group_line(p, i) != t->line)
 			continue;
 		if (!add_plain(t, &event))
 			tile_add_event(t, &event);
@@ -190,7 +190,7 @@ static void take_event_out(struct tile *t, const struct listed *event, bool is_h
 		b->first++;
 }
 
-static void take_out_of_summary(struct tile *t, const struct piece *p, const struct summary *s, uint64_t before, bool is_summed)
+static void take_out_of_summary(struct tile *t, const struct row_group *p, const struct summary *s, uint64_t before, bool is_summed)
 {
 	for (uint32_t i = 0; i < s->long_count; i++) {
 		const struct summary_long *l = &s->longs[i];
@@ -198,7 +198,7 @@ static void take_out_of_summary(struct tile *t, const struct piece *p, const str
 			.start = l->start, .end = l->end, .index = before + l->row, .name = s->names[l->bucket], .flags = l->flags
 		};
 
-		take_event_out(t, &event, !t->by_line || piece_line(p, l->row - p->first) == t->line, is_summed);
+		take_event_out(t, &event, !t->by_line || group_line(p, l->row - p->first) == t->line, is_summed);
 	}
 }
 
@@ -225,7 +225,7 @@ static void spread_bucket(struct tile *t, const struct summary *s, uint32_t i)
 	}
 }
 
-static void add_summary_to_tile(struct tile *t, const struct piece *p, const struct summary *s, uint64_t before)
+static void add_summary_to_tile(struct tile *t, const struct row_group *p, const struct summary *s, uint64_t before)
 {
 	bool finer = s->level <= t->level, is_summed = !t->by_line || p->line == t->line;
 	uint64_t first = before + p->first;
@@ -242,7 +242,7 @@ static void add_summary_to_tile(struct tile *t, const struct piece *p, const str
 	note_rounding(t, s->level);
 }
 
-static bool piece_is_near(const struct tile *t, const struct piece *p)
+static bool group_is_near(const struct tile *t, const struct row_group *p)
 {
 	return p->time_min < t->to && p->time_max >= t->from;
 }
@@ -252,10 +252,10 @@ static bool lists_points(const struct tile *t)
 	return table_schema(t->table)->kind == TABLE_KIND_POINT && t->level <= TILE_POINT_LEVEL;
 }
 
-static int add_group_to_tile(struct tile *t, struct recording *r, const struct piece *p, uint64_t before, bool coarse)
+static int add_group_to_tile(struct tile *t, struct view_report *r, const struct row_group *p, uint64_t before, bool coarse)
 {
 	const struct summary *s = NULL;
-	const struct chunk *c;
+	const struct decoded_rows *c;
 
 	if (p->summary != NO_SUMMARY && (p->absent || ((coarse || p->summary_level <= t->level) && !lists_points(t))) &&
 	    store_summary(r, p, &s) == 0) {
@@ -263,21 +263,21 @@ static int add_group_to_tile(struct tile *t, struct recording *r, const struct p
 		store_give(r->store, s);
 		return 0;
 	}
-	TRY(store_chunk(r, p, &c));
+	TRY(store_decoded_rows(r, p, &c));
 	add_rows_to_tile(t, p, c, before);
 	store_give(r->store, c);
 	return 0;
 }
 
-static void list_long(struct tile *t, const struct recording *r, const struct lane *lane, const struct coarse_long *l)
+static void list_long(struct tile *t, const struct view_report *r, const struct view_track *track, const struct coarse_long *l)
 {
-	struct listed event = { .start = l->start, .end = l->end, .index = lane->before + l->row, .name = l->name, .flags = l->flags };
+	struct listed event = { .start = l->start, .end = l->end, .index = track->before + l->row, .name = l->name, .flags = l->flags };
 
-	take_event_out(t, &event, !t->by_line || event_line(r, lane, l->row) == t->line, !t->by_line || lane->line == t->line);
+	take_event_out(t, &event, !t->by_line || event_line(r, track, l->row) == t->line, !t->by_line || track->line == t->line);
 }
 
 /* Rows do not overlap: the first long one that may reach into the tile. */
-static void list_longs(struct tile *t, const struct recording *r, const struct lane *lane, const struct coarse *c)
+static void list_longs(struct tile *t, const struct view_report *r, const struct view_track *track, const struct coarse *c)
 {
 	uint32_t low = 0, high = c->long_count, middle;
 
@@ -289,16 +289,16 @@ static void list_longs(struct tile *t, const struct recording *r, const struct l
 			high = middle;
 	}
 	for (; low < c->long_count && c->longs[low].start < t->to; low++)
-		list_long(t, r, lane, &c->longs[low]);
+		list_long(t, r, track, &c->longs[low]);
 }
 
-static void add_coarse(struct tile *t, const struct recording *r, const struct lane *lane, const struct coarse *c)
+static void add_coarse(struct tile *t, const struct view_report *r, const struct view_track *track, const struct coarse *c)
 {
 	int64_t from = (t->from >> c->level) - c->base, to = (t->to >> c->level) - c->base;
 
 	from = from > 0 ? from : 0;
 	to = to < (int64_t)c->count ? to : (int64_t)c->count;
-	for (int64_t i = from; i < to && (!t->by_line || lane->line == t->line); i++) {
+	for (int64_t i = from; i < to && (!t->by_line || track->line == t->line); i++) {
 		const struct coarse_bucket *s = &c->buckets[i];
 		struct bucket *b = &t->buckets[bucket_at(t, (int64_t)((uint64_t)(c->base + i) << c->level))];
 		uint64_t busy = coarse_busy(c, (uint32_t)i);
@@ -306,7 +306,7 @@ static void add_coarse(struct tile *t, const struct recording *r, const struct l
 
 		b->busy += busy;
 		if (rows && b->begins == 0)
-			b->first = lane->before + s->first;
+			b->first = track->before + s->first;
 		b->begins += rows;
 		if (s->name && (!b->name || busy > b->longest)) {
 			b->longest = busy;
@@ -314,33 +314,33 @@ static void add_coarse(struct tile *t, const struct recording *r, const struct l
 		}
 	}
 	if (!t->heat)
-		list_longs(t, r, lane, c);
+		list_longs(t, r, track, c);
 	note_rounding(t, c->level);
 }
 
-static int add_track_to_tile(struct tile *t, struct recording *r, const struct lane *lane, bool coarse)
+static int add_track_to_tile(struct tile *t, struct view_report *r, const struct view_track *track, bool coarse)
 {
-	const struct coarse *c = atomic_load_explicit(&lane->coarse, memory_order_acquire);
+	const struct coarse *c = atomic_load_explicit(&track->coarse, memory_order_acquire);
 	int rc = 0;
 
-	t->table = lane->table;
+	t->table = track->table;
 	if (c && c->level <= t->level && !lists_points(t)) {
-		add_coarse(t, r, lane, c);
+		add_coarse(t, r, track, c);
 		return 0;
 	}
-	for (size_t i = 0; i < lane->piece_count && rc == 0; i++) {
-		const struct piece *p = &r->pieces[lane->piece + i];
+	for (size_t i = 0; i < track->group_count && rc == 0; i++) {
+		const struct row_group *p = &r->groups[track->group + i];
 
-		if (piece_is_near(t, p))
-			rc = add_group_to_tile(t, r, p, lane->before, coarse);
+		if (group_is_near(t, p))
+			rc = add_group_to_tile(t, r, p, track->before, coarse);
 	}
 	return rc;
 }
 
-int tile_add_lane(struct tile *t, struct recording *r, const struct lane *lane)
+int tile_add_track(struct tile *t, struct view_report *r, const struct view_track *track)
 {
 	t->heat = false;
-	return add_track_to_tile(t, r, lane, false);
+	return add_track_to_tile(t, r, track, false);
 }
 
 static int compare_listed(const void *a, const void *b)
@@ -353,26 +353,26 @@ static int compare_listed(const void *a, const void *b)
 }
 
 /* Lanes of one table have their lines one below the other. */
-static unsigned first_line(const struct recording *r, const struct row *row, unsigned line)
+static unsigned first_line(const struct view_report *r, const struct row *row, unsigned line)
 {
 	unsigned first = 0;
 
-	for (uint32_t i = 0; i < row->lane_count; i++)
-		if (r->lanes[row->lanes[i]].first_line <= line)
-			first = r->lanes[row->lanes[i]].first_line;
+	for (uint32_t i = 0; i < row->track_count; i++)
+		if (r->tracks[row->tracks[i]].first_line <= line)
+			first = r->tracks[row->tracks[i]].first_line;
 	return first;
 }
 
-int tile_add_line(struct tile *t, struct recording *r, const struct row *row, unsigned line)
+int tile_add_line(struct tile *t, struct view_report *r, const struct row *row, unsigned line)
 {
 	unsigned first = first_line(r, row, line);
 	int rc = 0;
 
 	t->by_line = true;
 	t->line = line;
-	for (uint32_t i = 0; i < row->lane_count && rc == 0; i++)
-		if (r->lanes[row->lanes[i]].first_line == first)
-			rc = tile_add_lane(t, r, &r->lanes[row->lanes[i]]);
+	for (uint32_t i = 0; i < row->track_count && rc == 0; i++)
+		if (r->tracks[row->tracks[i]].first_line == first)
+			rc = tile_add_track(t, r, &r->tracks[row->tracks[i]]);
 	t->by_line = false;
 	if (t->listed_count)
 		qsort(t->listed, t->listed_count, sizeof(t->listed[0]), compare_listed);
@@ -380,35 +380,35 @@ int tile_add_line(struct tile *t, struct recording *r, const struct row *row, un
 }
 
 /* Rows that would have to be decoded. */
-static uint64_t rows_to_decode(const struct tile *t, const struct recording *r, const struct lane *lane)
+static uint64_t rows_to_decode(const struct tile *t, const struct view_report *r, const struct view_track *track)
 {
 	uint64_t rows = 0;
 
-	const struct coarse *c = atomic_load_explicit(&lane->coarse, memory_order_acquire);
+	const struct coarse *c = atomic_load_explicit(&track->coarse, memory_order_acquire);
 
 	if (c && c->level <= t->level)
 		return 0;
-	for (size_t i = 0; i < lane->piece_count; i++) {
-		const struct piece *p = &r->pieces[lane->piece + i];
+	for (size_t i = 0; i < track->group_count; i++) {
+		const struct row_group *p = &r->groups[track->group + i];
 
-		if (piece_is_near(t, p) && (p->summary == NO_SUMMARY || p->summary_level > t->level))
+		if (group_is_near(t, p) && (p->summary == NO_SUMMARY || p->summary_level > t->level))
 			rows += p->rows;
 	}
 	return rows;
 }
 
-int tile_add_heat(struct tile *t, struct recording *r, const struct lane *const *lanes, size_t count)
+int tile_add_heat(struct tile *t, struct view_report *r, const struct view_track *const *tracks, size_t count)
 {
 	uint64_t rows = 0;
 	int rc = 0;
 
 	t->heat = true;
 	for (size_t i = 0; i < count; i++)
-		rows += rows_to_decode(t, r, lanes[i]);
+		rows += rows_to_decode(t, r, tracks[i]);
 	for (size_t i = 0; i < count && rc == 0; i++)
-		rc = add_track_to_tile(t, r, lanes[i], rows > HEAT_EXACT_ROWS);
+		rc = add_track_to_tile(t, r, tracks[i], rows > HEAT_EXACT_ROWS);
 	/* The line has one colour: of what stands first. */
-	t->table = count ? lanes[0]->table : 0;
+	t->table = count ? tracks[0]->table : 0;
 	return rc;
 }
 

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "view/recording/event_names.h"
+#include "view/report/event_names.h"
 #include "view/tiles/tile.h"
 
 enum { FLAG_OPEN = 1 << 8, FLAG_ERROR = 1 << 9 };
@@ -14,7 +14,7 @@ struct writer {
 	int r;
 };
 
-static void *room(struct writer *w, size_t count, size_t width)
+static void *make_tile_room(struct writer *w, size_t count, size_t width)
 {
 	size_t size = (count * width + 3) & ~(size_t)3;
 	char *at;
@@ -40,39 +40,39 @@ static void put_f64(void *to, size_t i, int64_t value)
 	memcpy((char *)to + i * 8, &real, 8);
 }
 
-int tile_write_head(struct buf *out, uint32_t row, uint32_t lanes, int64_t index)
+int tile_write_head(struct buf *out, uint32_t row, uint32_t tracks, int64_t index)
 {
 	double where = (double)index;
 
 	TRY(buf_append(out, &row, 4));
-	TRY(buf_append(out, &lanes, 4));
+	TRY(buf_append(out, &tracks, 4));
 	return buf_append(out, &where, 8);
 }
 
-static uint32_t make_event_flags(const struct tile *t, struct recording *r, const struct listed *e)
+static uint32_t make_event_flags(const struct tile *t, struct view_report *r, const struct listed *e)
 {
 	return (uint32_t)name_class(r, t->table, e->name) | (e->flags & CHUNK_OPEN ? FLAG_OPEN : 0u) |
 	       (e->flags & CHUNK_ERROR ? FLAG_ERROR : 0u);
 }
 
-static void write_listed(struct writer *w, const struct tile *t, struct recording *r)
+static void write_listed(struct writer *w, const struct tile *t, struct view_report *r)
 {
 	uint32_t n = t->listed_count;
 	void *at;
 
-	if ((at = room(w, n, 8)) != NULL)
+	if ((at = make_tile_room(w, n, 8)) != NULL)
 		for (uint32_t i = 0; i < n; i++)
 			put_f64(at, i, t->listed[i].start);
-	if ((at = room(w, n, 8)) != NULL)
+	if ((at = make_tile_room(w, n, 8)) != NULL)
 		for (uint32_t i = 0; i < n; i++)
 			put_f64(at, i, t->listed[i].end);
-	if ((at = room(w, n, 4)) != NULL)
+	if ((at = make_tile_room(w, n, 4)) != NULL)
 		for (uint32_t i = 0; i < n; i++)
 			put_u32(at, i, t->listed[i].name);
-	if ((at = room(w, n, 4)) != NULL)
+	if ((at = make_tile_room(w, n, 4)) != NULL)
 		for (uint32_t i = 0; i < n; i++)
 			put_u32(at, i, (uint32_t)t->listed[i].index);
-	if ((at = room(w, n, 4)) != NULL)
+	if ((at = make_tile_room(w, n, 4)) != NULL)
 		for (uint32_t i = 0; i < n; i++)
 			put_u32(at, i, make_event_flags(t, r, &t->listed[i]));
 }
@@ -88,16 +88,16 @@ static uint32_t touched_buckets(const struct tile *t, uint16_t *ret)
 	return count;
 }
 
-static void write_shares(struct writer *w, const struct tile *t, struct recording *r, const uint16_t *which, uint32_t n)
+static void write_shares(struct writer *w, const struct tile *t, struct view_report *r, const uint16_t *which, uint32_t n)
 {
-	uint8_t *at = room(w, n, 2);
+	uint8_t *at = make_tile_room(w, n, 2);
 
 	if (at)
 		memcpy(at, which, n * 2u);
-	if ((at = room(w, n, 1)) != NULL)
+	if ((at = make_tile_room(w, n, 1)) != NULL)
 		for (uint32_t i = 0; i < n; i++)
 			at[i] = tile_share(t, which[i]);
-	if ((at = room(w, n, 1)) != NULL)
+	if ((at = make_tile_room(w, n, 1)) != NULL)
 		for (uint32_t i = 0; i < n; i++)
 			at[i] = (uint8_t)name_class(r, t->table, t->buckets[which[i]].name);
 }
@@ -109,7 +109,7 @@ enum { BUCKET_PARTS = 3 };
 static void write_values(struct writer *w, const uint16_t *which, uint32_t n, bucket_value_fn value, const void *of)
 {
 	for (unsigned part = 0; part < BUCKET_PARTS; part++) {
-		void *at = room(w, n, 4);
+		void *at = make_tile_room(w, n, 4);
 
 		for (uint32_t i = 0; at && i < n; i++)
 			put_u32(at, i, value(of, which[i], part));
@@ -135,12 +135,12 @@ static uint32_t plot_value(const void *of, unsigned bucket, unsigned part)
 	return bits;
 }
 
-static int write_tile(const struct tile *t, struct recording *r, bucket_value_fn value, const void *of, struct buf *out)
+static int write_tile(const struct tile *t, struct view_report *r, bucket_value_fn value, const void *of, struct buf *out)
 {
 	struct writer w = { .out = out };
 	uint16_t which[TILE_BUCKETS];
 	uint32_t n = touched_buckets(t, which);
-	void *at = room(&w, 2, 4);
+	void *at = make_tile_room(&w, 2, 4);
 
 	if (at) {
 		put_u32(at, 0, t->listed_count);
@@ -152,15 +152,15 @@ static int write_tile(const struct tile *t, struct recording *r, bucket_value_fn
 	return w.r;
 }
 
-int tile_write(const struct tile *t, struct recording *r, struct buf *out)
+int tile_write(const struct tile *t, struct view_report *r, struct buf *out)
 {
 	return write_tile(t, r, bucket_value, t, out);
 }
 
-int plot_write(struct tile *t, struct recording *r, const struct lane *lane, bool held, struct buf *out)
+int plot_write(struct tile *t, struct view_report *r, const struct view_track *track, bool held, struct buf *out)
 {
 	CLEANUP_FREE struct plot *plot = malloc(sizeof(*plot));
 
-	TRY(plot ? plot_fill(plot, t, r, lane, held) : -ENOMEM);
+	TRY(plot ? plot_fill(plot, t, r, track, held) : -ENOMEM);
 	return write_tile(t, r, plot_value, plot, out);
 }

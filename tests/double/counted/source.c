@@ -168,13 +168,13 @@ COUNTED_FUNCTION(cuptiPCSamplingEnable, (struct pc_command * p), (p))
 static void put_record(struct pc_record *r, uint32_t i)
 {
 	uint32_t all = 10 * (i + 1) + (uint32_t)strlen(kernel), memory = all / 2;
-	struct pc_reason told[] = { { 14, memory }, { 15, 1 }, { 36, all - memory }, { 37, 1 } };
+	struct pc_reason reported[] = { { 14, memory }, { 15, 1 }, { 36, all - memory }, { 37, 1 } };
 
 	r->crc = crc();
 	r->pc = 16 * i;
 	r->function = strdup(kernel);
 	r->reason_count = 4;
-	memcpy(r->reasons, told, sizeof(told));
+	memcpy(r->reasons, reported, sizeof(reported));
 }
 
 COUNTED_FUNCTION(cuptiPCSamplingDisable, (struct pc_command * p), (p))

@@ -202,7 +202,7 @@ static void old_versions(void **state)
 	assert_int_equal(fake_cuda.kinds[CUPTI_KIND_RUNTIME], 0);
 }
 
-static void names_are_told_once(void **state)
+static void names_are_reported_once(void **state)
 {
 	const struct record_define *define;
 	const struct record_cuda_api *api;
@@ -314,7 +314,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(names_without_versions), cmocka_unit_test(choices),
 		cmocka_unit_test(chosen_one_by_one),	  cmocka_unit_test(all_of_them),
-		cmocka_unit_test(old_versions),		  cmocka_unit_test(names_are_told_once),
+		cmocka_unit_test(old_versions),		  cmocka_unit_test(names_are_reported_once),
 		cmocka_unit_test(stacks_of_long_calls),	  cmocka_unit_test(stack_without_a_beginning),
 		cmocka_unit_test(callbacks_of_others),
 	};

@@ -37,7 +37,7 @@ static void stamps_are_ours(void **state)
 	assert_string_equal(fake_cuda_text(define, sizeof(*define) + sizeof(*clock)), "/somewhere/libcupti.so.13");
 	/* Nothing is compared, nothing more to say. */
 	cuda_clock_compare();
-	cuda_clock_tell();
+	cuda_clock_report();
 	assert_null(fake_cuda_definition(DEFINE_CUDA_CLOCK, 1));
 }
 
@@ -133,13 +133,13 @@ static void fitted(void **state)
 	}
 	cuda_clock_get(&fit);
 	assert_in_range(cuda_clock_ticks(&fit, 1000000 + 5500000), 5500000 * 21 / 10 - 30, 5500000 * 21 / 10 + 30);
-	cuda_clock_tell();
+	cuda_clock_report();
 	define = fake_cuda_definition(DEFINE_CUDA_CLOCK, 1);
 	assert_non_null(define);
 	clock = (const void *)(define + 1);
 	/* The ninth was 700 ns off, and pulled the tenth's line the other way. */
 	assert_in_range(clock->error, 700, 3000);
-	cuda_clock_tell();
+	cuda_clock_report();
 	assert_null(fake_cuda_definition(DEFINE_CUDA_CLOCK, 2));
 }
 

@@ -117,7 +117,7 @@ static void many_launches(void **state)
 static void no_memory(void **state)
 {
 	struct cuda_wire_launch launch = some_launch(900001);
-	const struct cuda_wire_launch *told;
+	const struct cuda_wire_launch *reported;
 	uint32_t first, second;
 
 	(void)state;
@@ -127,9 +127,9 @@ static void no_memory(void **state)
 	second = cuda_launch_number(&launch);
 	assert_true(first != 0 && second != 0 && first != second);
 	assert_int_equal(definitions(DEFINE_CUDA_LAUNCH), 2);
-	told = (const void *)(fake_cuda_definition(DEFINE_CUDA_LAUNCH, 1) + 1);
+	reported = (const void *)(fake_cuda_definition(DEFINE_CUDA_LAUNCH, 1) + 1);
 	assert_int_equal(fake_cuda_definition(DEFINE_CUDA_LAUNCH, 1)->id, second);
-	assert_int_equal(told->grid[0], 900001);
+	assert_int_equal(reported->grid[0], 900001);
 	assert_int_equal(fake_agent.diagnostics, 1);
 	assert_true(cuda_function_number("_Z8nomemoryv") != cuda_function_number("_Z8nomemoryv"));
 	assert_int_equal(definitions(DEFINE_CUDA_FUNCTION), 2);
@@ -160,27 +160,27 @@ static void *work(void *argument)
 	return NULL;
 }
 
-struct told {
+struct reported {
 	unsigned functions, launches;
 	uint8_t names[1 << 16];
 };
 
-static void count_told(const uint64_t *record, void *data)
+static void count_reported(const uint64_t *record, void *data)
 {
 	const struct record_define *define = (const void *)record;
-	struct told *told = data;
+	struct reported *reported = data;
 
 	if (record_type(*record) != RECORD_DEFINE)
 		return;
-	told->functions += record_flags(*record) == DEFINE_CUDA_FUNCTION;
-	told->launches += record_flags(*record) == DEFINE_CUDA_LAUNCH;
-	if (record_flags(*record) == DEFINE_CUDA_FUNCTION && define->id < sizeof(told->names))
-		told->names[define->id] = 1;
+	reported->functions += record_flags(*record) == DEFINE_CUDA_FUNCTION;
+	reported->launches += record_flags(*record) == DEFINE_CUDA_LAUNCH;
+	if (record_flags(*record) == DEFINE_CUDA_FUNCTION && define->id < sizeof(reported->names))
+		reported->names[define->id] = 1;
 }
 
 static void several_threads(void **state)
 {
-	static struct told told;
+	static struct reported reported;
 	pthread_t threads[THREADS];
 	void *wrong;
 
@@ -194,12 +194,12 @@ static void several_threads(void **state)
 	}
 	for (int i = 1; i < THREADS; i++)
 		assert_memory_equal(seen[i], seen[0], sizeof(seen[0]));
-	fake_agent_each(count_told, &told);
+	fake_agent_each(count_reported, &reported);
 	/* Twice only where two threads met. */
-	assert_in_range(told.functions, NAMES, THREADS * NAMES);
-	assert_in_range(told.launches, NAMES, THREADS * NAMES);
+	assert_in_range(reported.functions, NAMES, THREADS * NAMES);
+	assert_in_range(reported.launches, NAMES, THREADS * NAMES);
 	for (int i = 0; i < NAMES; i++)
-		assert_true(told.names[seen[0][i]]);
+		assert_true(reported.names[seen[0][i]]);
 }
 
 int main(void)

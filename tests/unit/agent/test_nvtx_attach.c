@@ -16,7 +16,7 @@
 static nvtx_function slots[NVTX_MODULE_COUNT][SLOTS];
 static nvtx_function *tables[NVTX_MODULE_COUNT][SLOTS];
 static unsigned sizes[NVTX_MODULE_COUNT] = { 0, 16, 9, 15, 7, 16, 7 };
-static uint32_t version_told;
+static uint32_t version_reported;
 
 static int get_table(int module, nvtx_function ***table, unsigned *size)
 {
@@ -27,13 +27,13 @@ static int get_table(int module, nvtx_function ***table, unsigned *size)
 	return 1;
 }
 
-static void tell_version(uint32_t version)
+static void report_version(uint32_t version)
 {
-	__atomic_store_n(&version_told, version, __ATOMIC_RELAXED);
+	__atomic_store_n(&version_reported, version, __ATOMIC_RELAXED);
 }
 
 static struct nvtx_callbacks callbacks = { sizeof(callbacks), get_table };
-static struct nvtx_version version = { sizeof(version), 3, 0, tell_version };
+static struct nvtx_version version = { sizeof(version), 3, 0, report_version };
 
 static const void *get_export(uint32_t id)
 {
@@ -54,7 +54,7 @@ static int reset(void **state)
 	fake_agent_reset();
 	callbacks.struct_size = sizeof(callbacks);
 	sizes[NVTX_MODULE_CORE] = 16;
-	version_told = 0;
+	version_reported = 0;
 	memset(slots, 0, sizeof(slots));
 	for (int m = 0; m < NVTX_MODULE_COUNT; m++)
 		for (int i = 1; i < SLOTS; i++)
@@ -78,7 +78,7 @@ static void tables_are_filled(void **state)
 
 	(void)state;
 	assert_int_equal(InitializeInjectionNvtx2(get_export), 1);
-	assert_int_equal(version_told, 3);
+	assert_int_equal(version_reported, 3);
 	assert_int_equal(filled(NVTX_MODULE_CORE), 15);
 	assert_int_equal(filled(NVTX_MODULE_CORE2), 15);
 	assert_int_equal(filled(NVTX_MODULE_CUDA), 8);
@@ -116,7 +116,7 @@ static void refusals(void **state)
 	fake_agent.start_result = -1;
 	assert_int_equal(InitializeInjectionNvtx2(get_export), 0);
 	assert_int_equal(filled(NVTX_MODULE_CORE), 0);
-	assert_int_equal(version_told, 0);
+	assert_int_equal(version_reported, 0);
 }
 
 static void extensions_are_filled(void **state)

@@ -53,7 +53,7 @@ static unsigned pushes(void)
 }
 
 /* Texts of the CAPTURE_SEEN records, each with a space behind it. */
-static void told(char *text, size_t size)
+static void reported(char *text, size_t size)
 {
 	const void *cursor = NULL;
 	const uint64_t *record;
@@ -134,7 +134,7 @@ static void only_the_whole_name_counts(void **state)
 	assert_int_equal(fake_agent.asked_start, 1);
 }
 
-static void domains_are_told_apart(void **state)
+static void domains_are_reported_apart(void **state)
 {
 	struct nvtx_attributes event = with_text("step");
 	struct nvtx_domain *other, *wanted;
@@ -243,7 +243,7 @@ static void cost_is_measured_with_the_gate_closed(void **state)
 	assert_int_equal(fake_agent.asked_start, 1);
 }
 
-static void other_names_are_told_once(void **state)
+static void other_names_are_reported_once(void **state)
 {
 	struct nvtx_attributes event = with_text("in a domain");
 	char buffer[64] = "changing 0", all[1024];
@@ -258,13 +258,13 @@ static void other_names_are_told_once(void **state)
 		nvtx_range_push_w(L"wide");
 	}
 	nvtx_cost_pair();
-	told(all, sizeof(all));
+	reported(all, sizeof(all));
 	assert_string_equal(all, "literal in a domain@some domain changing 0 wide changing 1 changing 2 ");
 	for (int i = 0; i < 5000; i++) {
 		snprintf(buffer, sizeof(buffer), "number %d", i);
 		nvtx_range_push_a(buffer);
 	}
-	told(all, sizeof(all));
+	reported(all, sizeof(all));
 	assert_non_null(strstr(all, "number 0 number 1 "));
 	assert_null(strstr(all, "number 2"));
 }
@@ -342,13 +342,13 @@ int main(void)
 		cmocka_unit_test_teardown(push_opens_and_pop_closes, stop_waiting),
 		cmocka_unit_test_teardown(windows_follow_each_other, stop_waiting),
 		cmocka_unit_test_teardown(only_the_whole_name_counts, stop_waiting),
-		cmocka_unit_test_teardown(domains_are_told_apart, stop_waiting),
+		cmocka_unit_test_teardown(domains_are_reported_apart, stop_waiting),
 		cmocka_unit_test_teardown(registered_strings_match, stop_waiting),
 		cmocka_unit_test_teardown(start_opens_and_its_end_closes, stop_waiting),
 		cmocka_unit_test_teardown(ends_without_meaning, stop_waiting),
 		cmocka_unit_test_teardown(nobody_answers, stop_waiting),
 		cmocka_unit_test_teardown(cost_is_measured_with_the_gate_closed, stop_waiting),
-		cmocka_unit_test_teardown(other_names_are_told_once, stop_waiting),
+		cmocka_unit_test_teardown(other_names_are_reported_once, stop_waiting),
 		cmocka_unit_test_teardown(every_begin_is_a_step, stop_waiting),
 		cmocka_unit_test_teardown(numbers_behind_the_name, stop_waiting),
 	};

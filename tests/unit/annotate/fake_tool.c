@@ -245,7 +245,7 @@ int InitializeInjectionNvtx2(const void *(*get)(uint32_t id))
 	return 1;
 }
 
-__attribute__((destructor)) static void tell_counts(void)
+__attribute__((destructor)) static void report_counts(void)
 {
 	if (counting)
 		printf("inits=%d pushes=%d pops=%d\n", inits, pushes, pops);

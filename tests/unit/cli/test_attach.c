@@ -60,9 +60,9 @@ static void test_options(void **state)
 	assert_false(o->children);
 	assert_int_equal(o->kill_signal, 0);
 	assert_int_equal(o->env_count, 0);
-	assert_contains(run.err, "--kill is for programs that are started");
-	assert_contains(run.err, "--env-var is for programs that are started");
-	assert_contains(run.err, "--wait is for programs that are started");
+	assert_contains(run.err, "--kill applies only to programs that Sonde starts");
+	assert_contains(run.err, "--env-var applies only to programs that Sonde starts");
+	assert_contains(run.err, "--wait applies only to programs that Sonde starts");
 	cli_run_release(&run);
 	CLI_RUN(&run, "attach", "1", "-t", "none");
 	assert_int_equal(o->trace, 0);
@@ -78,16 +78,16 @@ static void test_refused(void **state)
 		CLI_RUN(&run, "attach", words[i]);
 		assert_int_equal(run.status, 1);
 		assert_int_equal(count_lines(run.err), 1);
-		assert_contains(run.err, "is no process id");
+		assert_contains(run.err, "is not a process id");
 		cli_run_release(&run);
 	}
 	CLI_RUN(&run, "attach");
 	assert_int_equal(run.status, 1);
-	assert_contains(run.err, "No process was given");
+	assert_contains(run.err, "No process given");
 	cli_run_release(&run);
 	CLI_RUN(&run, "attach", "1", "2");
 	assert_int_equal(run.status, 1);
-	assert_contains(run.err, "One process at a time");
+	assert_contains(run.err, "Only one process");
 	cli_run_release(&run);
 	assert_int_equal(record_double.calls, 0);
 }

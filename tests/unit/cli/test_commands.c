@@ -42,7 +42,7 @@ static void test_unknown_command(void **state)
 	CLI_RUN(&run, "help", "docter");
 	assert_usage_error(&run, "Did you mean sonde help doctor?");
 	CLI_RUN(&run, "--verbose");
-	assert_usage_error(&run, "There is no command '--verbose'");
+	assert_usage_error(&run, "Unknown command '--verbose'");
 }
 
 static void test_help_of_a_command(void **state)
@@ -87,7 +87,7 @@ static void test_recover_usage(void **state)
 	CLI_RUN(&run, "recover");
 	assert_usage_error(&run, "sonde recover NAME.sonde.part");
 	CLI_RUN(&run, "recover", "a.sonde");
-	assert_usage_error(&run, "those end in .part");
+	assert_usage_error(&run, "ends in .part");
 	CLI_RUN(&run, "recover", "missing.sonde.part");
 	assert_usage_error(&run, "missing.sonde.part");
 }
@@ -99,7 +99,7 @@ static void test_symbolize_usage(void **state)
 	CLI_RUN(&run, "symbolize");
 	assert_usage_error(&run, "sonde symbolize REPORT");
 	CLI_RUN(&run, "symbolize", "a.sonde", "b.sonde");
-	assert_usage_error(&run, "One report");
+	assert_usage_error(&run, "No report given");
 	CLI_RUN(&run, "symbolize", "missing.sonde");
 	assert_usage_error(&run, "missing.sonde does not exist");
 }

@@ -204,7 +204,7 @@ static void test_clock(void **state)
 {
 	static const char source[] = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
 
-	assert_answer(state, "clock", DOCTOR_PARTLY, "does not tell");
+	assert_answer(state, "clock", DOCTOR_PARTLY, "does not report");
 	set(state, source, "hpet\n");
 	assert_answer(state, "clock", DOCTOR_PARTLY, "'hpet'");
 	set(state, source, "tsc\n");
@@ -251,7 +251,7 @@ static void test_gpu(void **state)
 	assert_null(strstr(probe(state, "NVIDIA driver").reason, "GCC"));
 	set(state, "/proc/driver/nvidia/gpus/0000:01:00.0/information", "Model: \t\t NVIDIA H200\n");
 	set(state, "/proc/driver/nvidia/gpus/0000:02:00.0/information", "Model: \t\t NVIDIA H200\n");
-	assert_answer(state, "GPUs", DOCTOR_NO, "none handed in");
+	assert_answer(state, "GPUs", DOCTOR_NO, "none available here");
 	set(state, "/dev/nvidia0", "");
 	set(state, "/dev/nvidiactl", "");
 	assert_answer(state, "GPUs", DOCTOR_PARTLY, "1 of 2 (NVIDIA H200)");

@@ -76,7 +76,7 @@ static void which_door_is_shut(void **state)
 
 static void the_driver_is_not_seen(void **state)
 {
-	says(state, FORBIDDEN, "not to be seen here");
+	says(state, FORBIDDEN, "cannot be read");
 	says(state, FORBIDDEN, "has no CAP_SYS_ADMIN");
 	says(state, FORBIDDEN, LINE);
 }
@@ -104,7 +104,7 @@ static void who_holds_them(void **state)
 	add_process(state, "44", "nv-nsight-cu-cl\n", "/dev/nvidiactl");
 	write_under(*state, "/proc/45/comm", "dcgm-exporter\n");
 	text = explained(state, HELD);
-	assert_contains(text, "==ERROR== nv-hostengine (process 41) has a GPU open: 'dcgmi profile --pause' lets go of them");
+	assert_contains(text, "==ERROR== nv-hostengine (process 41) has a GPU open: 'dcgmi profile --pause' releases them");
 	assert_contains(text, "nv-nsight-cu-cli (process 44) has a GPU open");
 	/* Another user's: what it has open is not to be seen. */
 	assert_contains(text, "dcgm-exporter (process 45) is running, and may hold them");

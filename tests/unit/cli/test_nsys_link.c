@@ -89,7 +89,7 @@ static void test_nvprof_refuses(void **state)
 	cli_run_release(&run);
 	CLI_RUN(&run, "nvprof", "--csv");
 	assert_int_equal(run.status, 1);
-	assert_contains(run.err, "No program was given");
+	assert_contains(run.err, "No program given");
 	cli_run_release(&run);
 	assert_int_equal(record_double.calls, 0);
 }

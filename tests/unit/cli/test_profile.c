@@ -142,11 +142,11 @@ static void test_program_is_checked_first(void **state)
 	struct cli_run run;
 
 	CLI_RUN(&run, "profile");
-	assert_not_started(&run, "No program was given");
+	assert_not_started(&run, "No program given");
 	CLI_RUN(&run, "profile", "no-such-program");
-	assert_not_started(&run, "There is no program 'no-such-program' in PATH.");
+	assert_not_started(&run, "Program 'no-such-program' was not found in PATH.");
 	CLI_RUN(&run, "profile", "./no-such-program");
-	assert_not_started(&run, "There is no program './no-such-program'.");
+	assert_not_started(&run, "Program './no-such-program' was not found.");
 	write_under(".", "/plain", "text");
 	CLI_RUN(&run, "profile", "./plain");
 	assert_not_started(&run, "chmod +x ./plain");
@@ -175,13 +175,13 @@ static void test_usage_errors(void **state)
 	CLI_RUN(&run, "profile", "-x", "false", "true");
 	assert_not_started(&run, "--duration");
 	CLI_RUN(&run, "profile", "--kill=65", "true");
-	assert_not_started(&run, "from 1 to 64");
+	assert_not_started(&run, "signals are 1 to 64");
 	CLI_RUN(&run, "profile", "-e", "NOVALUE", "true");
 	assert_not_started(&run, "NAME=value");
 	CLI_RUN(&run, "profile", "-o", "missing/x", "true");
 	assert_not_started(&run, "missing");
 	CLI_RUN(&run, "profile", "-o", "%z", "true");
-	assert_not_started(&run, "no macro");
+	assert_not_started(&run, "not a macro");
 	CLI_RUN(&run, "profile", "--nvtx-domain-include=a", "--nvtx-domain-exclude=b", "true");
 	assert_not_started(&run, "exclude each other");
 }
@@ -195,13 +195,10 @@ static void test_notes(void **state)
 		"--accelerator-trace=nvmedia", "--cuda-memory-usage=true", "--stop-on-range-end=true", "true");
 	assert_int_equal(run.status, 0);
 	assert_int_equal(record_double.calls, 1);
-	assert_contains(run.err, "sonde: --trace: cudnn is not built yet; the run goes on without it\n");
-	assert_contains(run.err, "sonde: --trace: nvmedia has no meaning on this platform; the run goes on "
-				 "without it\n");
-	assert_contains(run.err, "sonde: --gpu-video-device is not built yet; the run goes on without "
-				 "it\n");
-	assert_contains(run.err, "sonde: --accelerator-trace has no meaning on this platform; the run goes "
-				 "on without it\n");
+	assert_contains(run.err, "sonde: --trace: cudnn is not supported yet; ignored\n");
+	assert_contains(run.err, "sonde: --trace: nvmedia is not supported on this platform; ignored\n");
+	assert_contains(run.err, "sonde: --gpu-video-device is not supported yet; ignored\n");
+	assert_contains(run.err, "sonde: --accelerator-trace is not supported on this platform; ignored\n");
 	assert_contains(run.err, "sonde: --stop-on-range-end is obsolete");
 	/* Five notes and three lines of result. */
 	assert_int_equal(count_lines(run.err), 8);
@@ -389,7 +386,7 @@ static void test_value_help(void **state)
 	cli_run_release(&run);
 	CLI_RUN(&run, "profile", "--gpu-video-device=help", "true");
 	assert_int_equal(run.status, 0);
-	assert_contains(run.out, "Not built yet");
+	assert_contains(run.out, "Not supported yet");
 	assert_int_equal(record_double.calls, 0);
 	cli_run_release(&run);
 	CLI_RUN(&run, "profile", "--gpu-metrics-set=help", "true");
@@ -422,7 +419,7 @@ static void test_gpu_options(void **state)
 		"true");
 	assert_string_equal(gpu->metrics_devices, "0,2");
 	assert_int_equal(gpu->metrics_hz, 20000);
-	assert_contains(run.err, "there is no plugin 'efa_metrics' yet");
+	assert_contains(run.err, "the plugin 'efa_metrics' is not supported");
 	cli_run_release(&run);
 }
 
@@ -442,7 +439,7 @@ static void test_command_files(void **state)
 	cli_run_release(&run);
 	record_double.calls = 0;
 	CLI_RUN(&run, "profile", "--command-file=bad", "true");
-	assert_not_started(&run, "holds './app', which is no option");
+	assert_not_started(&run, "has './app', which is not an option");
 	write_under(".", "/inner", "-y 3 --command-file=two");
 	CLI_RUN(&run, "profile", "--command-file=inner", "true");
 	assert_not_started(&run, "names another one");

@@ -41,7 +41,7 @@ static void names(void **state)
 	}
 	assert_int_equal(name_pattern_parse(&p, "regex:", why, sizeof(why)), -1);
 	assert_int_equal(name_pattern_parse(&p, "regex:a(", why, sizeof(why)), -1);
-	assert_non_null(strstr(why, "is no regular expression"));
+	assert_non_null(strstr(why, "is not a regular expression"));
 	/* These would take the C library all memory. */
 	assert_int_equal(name_pattern_parse(&p, "regex:a++++++++++++++++++++++++++++++++++++++++", why, sizeof(why)), -1);
 	assert_int_equal(name_pattern_parse(&p, "regex:((((((((((((a+)+)+)+)+)+)+)+)+)+)+)+)+", why, sizeof(why)), -1);

@@ -58,7 +58,7 @@ static void work_and_calls_have_correlations(void **state)
 }
 
 /* What is handed on must not tell of places: names of such columns give them away. */
-static void texts_that_tell_of_places_say_so(void **state)
+static void texts_that_report_places_say_so(void **state)
 {
 	static const char *const names[] = { "path", "exe", "host", "cmdline", "file" };
 
@@ -105,7 +105,7 @@ int main(void)
 		cmocka_unit_test(only_spans_can_be_open),
 		cmocka_unit_test(work_and_calls_have_correlations),
 		cmocka_unit_test(kinds_of_tracks_lead_to_their_table),
-		cmocka_unit_test(texts_that_tell_of_places_say_so),
+		cmocka_unit_test(texts_that_report_places_say_so),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -160,7 +160,7 @@ static void assert_names(struct json_name *kept, const char *const *names, unsig
 	buf_release(&text);
 }
 
-static void names_are_told_apart(void **state)
+static void names_are_reported_apart(void **state)
 {
 	static const char *const these[] = { "a", "ab", "", "abcdef", "abcdefg", "abcdefgh", "a", "a name of three words and more" };
 	static const char *const those[] = {
@@ -254,7 +254,7 @@ int main(void)
 		cmocka_unit_test(escapes_are_taken_apart),
 		cmocka_unit_test(cut_anywhere_it_is_refused),
 		cmocka_unit_test(nesting_is_bounded),
-		cmocka_unit_test(names_are_told_apart),
+		cmocka_unit_test(names_are_reported_apart),
 		cmocka_unit_test(names_without_end),
 		cmocka_unit_test(malformed_with_names),
 		cmocka_unit_test(short_names),

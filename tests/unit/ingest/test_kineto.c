@@ -105,7 +105,7 @@ static void what_was_read_is_released(void **state)
 	at += size - 2;
 	*at++ = ']';
 	assert_int_equal(import_in_windows(text, (size_t)(at - text), 1000, 20000, &result), 11);
-	assert_string_equal(result.trouble, "a value is longer than can be kept");
+	assert_string_equal(result.trouble, "a value is too long");
 	assert_int_equal(result.before, 10);
 	free(text);
 }

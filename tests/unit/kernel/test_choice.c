@@ -359,14 +359,14 @@ static void refused(void **state)
 		{ BY_METRIC, "sm__cycle_active.avg", "sm__cycles_active" },
 		{ BY_METRIC, "sm__cycles_active.average", "The counter sm__cycles_active has no '.average'" },
 		{ BY_METRIC, "l1tex__t_sector_hit_rate.avg", "The ratio" },
-		{ BY_METRIC, "launch__grid_sizes", "no metric" },
+		{ BY_METRIC, "launch__grid_sizes", "not have a metric" },
 		{ BY_METRIC, "regex:[", "cannot be read" },
 		{ BY_METRIC, "regex:^nothing$", "matches" },
-		{ BY_METRIC, "group:none", "no group" },
-		{ BY_METRIC, "breakdown:sm__cycles_active", "no throughput" },
-		{ BY_METRIC, "breakdown:", "no throughput" },
+		{ BY_METRIC, "group:none", "Unknown group" },
+		{ BY_METRIC, "breakdown:sm__cycles_active", "not a throughput" },
+		{ BY_METRIC, "breakdown:", "not a throughput" },
 		{ BY_METRIC, "pmsampling:none", "samples no metric" },
-		{ BY_METRIC, "x", "no metric" },
+		{ BY_METRIC, "x", "not have a metric" },
 	};
 	struct choice choice;
 	struct error err;

@@ -146,7 +146,7 @@ static void unknown_names(void **state)
 		err.text[0] = '\0';
 		if (explain_metric(&out, &glossary, &sections, bad[i], &err) == 0)
 			fail_msg("known: '%s': %s", bad[i], buf_cstr(&out));
-		assert_non_null(strstr(err.text, "Nothing is known"));
+		assert_non_null(strstr(err.text, "There is no explanation"));
 	}
 	buf_release(&out);
 }

@@ -247,9 +247,9 @@ static void refused(void **state)
 		{ "[warn C]\ntext = {a.sum|9}\n", ":2: behind '|'" },
 		{ "[warn C]\ntext = {when a.sum > 1 x}\n", ":2: expected ': '" },
 		{ "[warn C]\ntext = {each a: x}\n", ":2: there is no list 'a' above" },
-		{ "[warn C]\ntext = {when 1 > 0: {when 1 > 0: {when 1 > 0: {when 1 > 0: {a}}}}}\n", ":2: there are too many braces" },
-		{ "[warn C]\ntext = costs $1\n", ":2: columns ($1) are of the row" },
-		{ "[warn C]\nlet x = a__$1.sum\n", ":2: columns ($1) are of the row" },
+		{ "[warn C]\ntext = {when 1 > 0: {when 1 > 0: {when 1 > 0: {when 1 > 0: {a}}}}}\n", ":2: braces are nested too deeply" },
+		{ "[warn C]\ntext = costs $1\n", ":2: columns ($1) require a row" },
+		{ "[warn C]\nlet x = a__$1.sum\n", ":2: columns ($1) require a row" },
 		{ "[warn C]\ngain = huge 1\n", ":2: a gain is" },
 		{ "[warn C]\nplace = here\n", ":2: a case has" },
 		{ "[verdict C]\ntext = here\n", ":2: a verdict has" },
@@ -261,7 +261,7 @@ static void refused(void **state)
 		{ "let a.b = 1\n", ":1: a name has letters" },
 		{ "let x = 1\nlet x = 2\n", ":2: there is a 'x' already" },
 		{ "let x = 1\n[list x]\n", ":2: there is a 'x' already" },
-		{ "set compute = 1\n", ":1: what is handed on" },
+		{ "set compute = 1\n", ":1: names of results" },
 		{ "set rule__compute = 1 +\n", ":1: something is missing" },
 		{ "[warn C]\n[list x]\n", ":2: lists come before cases" },
 		{ "[list x]\nvalue = $1\n", ":2: rows of 'x' have 0 columns" },
@@ -354,7 +354,7 @@ static bool is_counted(const struct asked *a, const char *metric)
 }
 
 /* Attributes of the device, of passes, and what rules hand on. */
-static bool is_told_always(const char *metric)
+static bool is_reported_always(const char *metric)
 {
 	return strncmp(metric, "device__attribute_", 18) == 0 || strncmp(metric, "smsp__pcsamp_", 13) == 0 ||
 	       strncmp(metric, "rule__", 6) == 0;
@@ -365,7 +365,7 @@ static double random_value(void *context, const char *metric)
 	const struct asked *a = context;
 	uint64_t hash = 1469598103934665603ull ^ a->seed;
 
-	if (!is_told_always(metric) && !is_counted(a, metric))
+	if (!is_reported_always(metric) && !is_counted(a, metric))
 		fail_msg("%s: no section counts it", metric);
 	for (const char *c = metric; *c; c++)
 		hash = (hash ^ (unsigned char)*c) * 1099511628211ull;

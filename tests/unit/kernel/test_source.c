@@ -14,7 +14,7 @@
 #include "kernel/source/opcode.h"
 #include "kernel/pages/source.h"
 #include "kernel/sections/section.h"
-#include "kernel/source/before.h"
+#include "kernel/source/compared_lines.h"
 #include "kernel/pages/rule_lines.h"
 
 #define SAMPLES "smsp__pcsamp_sample_count"

@@ -187,8 +187,8 @@ static void test_typical(void **state)
 
 	(void)state;
 	assert_non_null(t);
-	assert_true(t[0].alike == 2 && t[0].median == 200 && t[0].percent == -50 && t[1].percent == 50);
-	assert_true(t[2].alike == 2 && t[2].nearest == &items[2]);
+	assert_true(t[0].same == 2 && t[0].median == 200 && t[0].percent == -50 && t[1].percent == 50);
+	assert_true(t[2].same == 2 && t[2].nearest == &items[2]);
 	free(t);
 }
 

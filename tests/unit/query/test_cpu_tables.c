@@ -237,10 +237,10 @@ static void test_statistics(void **state)
 	       "ORDER BY total DESC, function",
 	       "main|0|5100000|/srv/app;pthread_mutex_lock|5000000|5000000|;walk(tree<int, 3>&)|0|5000000|/srv/app;"
 	       "read|120000|120000|;qsort|0|100000|/usr/lib/libc.so.6;open|10000|10000|");
-	expect(state, "SELECT * FROM sample_stats('sample')", "error: There are no stacks of 'sample': write samples, osrt or offcpu");
+	expect(state, "SELECT * FROM sample_stats('sample')", "error: Unknown stacks 'sample'; use samples, osrt or offcpu");
 	expect(state, "SELECT * FROM sample_stats('samples', 'line')",
 	       "error: Cannot group by 'line': write function or module, and thread or process");
-	expect(state, "SELECT * FROM stack_stats('samples', 'flat')", "error: There is no form 'flat': write folded or tree");
+	expect(state, "SELECT * FROM stack_stats('samples', 'flat')", "error: Unknown form 'flat'; use folded or tree");
 	expect(state, "SELECT * FROM sample_stats('samples', '', 'weigth = 1')",
 	       "error: COMPOSITE_EVENTS has no column 'weigth'. Did you mean weight?");
 }

@@ -233,7 +233,7 @@ static void test_hostile(void **state)
 	check(&r, "SELECT sum(count) FROM nvtx_projection_stats", "3");
 	check(&r, "SELECT count(*) FROM cuda_kernel_exec", "5");
 	check(&r, "SELECT count(*) FROM nvtx_kernel_stats('nonsense')",
-	      "error: Kernels are told apart by name, base or mangled, not by 'nonsense'");
+	      "error: Kernels can be grouped by name, base or mangled, not by 'nonsense'");
 	drop(&r);
 }
 

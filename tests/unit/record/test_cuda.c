@@ -474,7 +474,7 @@ static void recover_copy(struct bench *b, char *ret_path, size_t size)
 }
 
 /* A callback knows the time, CUPTI's record (time 0) the rest: in either order. */
-static void two_tell_of_one_place(void **state)
+static void two_report_one_place(void **state)
 {
 	struct bench *b = *state;
 	struct fake_writer w = open_ring(b, TID);
@@ -586,7 +586,7 @@ int main(void)
 		TEST(times_of_the_ring_stay_its_own),
 		TEST(a_gpu_is_one_row),
 		TEST(contexts_and_modules_end),
-		TEST(two_tell_of_one_place),
+		TEST(two_report_one_place),
 		TEST(a_killed_recorder_leaves_whole_rows),
 	};
 

@@ -23,7 +23,7 @@ static struct row clock_row(struct bench *b)
 	return row_where(b, TABLE_CUDA_CLOCK, COLUMN_CUDA_CLOCK_PROCESS, 1);
 }
 
-static void told_by_the_agent(void **state)
+static void reported_by_the_agent(void **state)
 {
 	struct bench *b = *state;
 	struct fake_writer w = open_ring(b);
@@ -157,7 +157,7 @@ static void what_says_nothing(void **state)
 	assert_true(clock_row(b).nulls[COLUMN_CUDA_CLOCK_LATE]);
 }
 
-static void work_that_ends_after_its_wait_is_told(void **state)
+static void work_that_ends_after_its_wait_is_reported(void **state)
 {
 	struct bench *b = *state;
 	struct fake_writer w = open_ring(b);
@@ -189,14 +189,14 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, bench_set_up, bench_tear_down)
 	const struct CMUnitTest tests[] = {
-		TEST(told_by_the_agent),
+		TEST(reported_by_the_agent),
 		TEST(the_last_fit_counts),
 		TEST(least_time_from_call_to_kernel),
 		TEST(kernels_before_their_calls_are_counted),
 		TEST(least_time_to_the_call_that_waited),
 		TEST(the_context_waits_for_all_streams),
 		TEST(what_says_nothing),
-		TEST(work_that_ends_after_its_wait_is_told),
+		TEST(work_that_ends_after_its_wait_is_reported),
 		TEST(correlations_wrap),
 	};
 

@@ -301,7 +301,7 @@ static void stacks_find_their_calls(void **state)
 	assert_int_equal(b->session.dropped, 0);
 }
 
-static void losses_of_cupti_are_told(void **state)
+static void losses_of_cupti_are_reported(void **state)
 {
 	struct bench *b = *state;
 	struct fake_writer w = open_ring(b, TID);
@@ -466,7 +466,7 @@ static void memory_is_bounded(void **state)
 	}
 	assert_true(most - before < 256u << 20);
 	bench_finish(b);
-	/* 65,536 streams with a kernel each, and 256 lanes of the one on which all overlap. */
+	/* 65,536 streams with a kernel each, and 256 tracks of the one on which all overlap. */
 	assert_true(count_rows(b, TABLE_GPU_KERNEL) < 70000);
 	assert_true(bench_loss(b, LOSS_DAMAGED) > 1000000);
 }
@@ -483,7 +483,7 @@ int main(void)
 		TEST(overhead_and_jit),
 		TEST(graphs_and_their_nodes),
 		TEST(stacks_find_their_calls),
-		TEST(losses_of_cupti_are_told),
+		TEST(losses_of_cupti_are_reported),
 		TEST(records_without_a_place),
 		TEST(cut_records),
 		TEST(cut_definitions),

@@ -321,7 +321,7 @@ static void start_and_end_ranges(void **state)
 	write_event(&one, RECORD_NVTX_START, 0, 110, 0, 0, 502, "b", 1);
 	write_end(&one, 300, 501);
 	write_end(&two, 400, 502);
-	/* Ended before "b" was, started after: the first lane is free again. */
+	/* Ended before "b" was, started after: the first track is free again. */
 	write_event(&one, RECORD_NVTX_START, 0, 350, 0, 0, 503, "c", 1);
 	bench_drain(b);
 	/* The end is read before the start: the starting thread comes second. */
@@ -569,7 +569,7 @@ static void a_request_of_no_kind_is_damage(void **state)
 }
 
 /* Those that wait go on to who opens windows, the others are counted. The thread's end lets another one count. */
-static void steps_are_told(void **state)
+static void steps_are_reported(void **state)
 {
 	struct bench *b = *state;
 	static struct ring_session page;
@@ -633,7 +633,7 @@ static void wild_times_stay_in_order(void **state)
 	assert_int_equal(bench_loss(b, LOSS_DAMAGED), 0);
 }
 
-static void losses_are_told_exactly(void **state)
+static void losses_are_reported_exactly(void **state)
 {
 	struct bench *b = *state;
 	struct fake_writer w;
@@ -643,7 +643,7 @@ static void losses_are_told_exactly(void **state)
 	bench_drain(b);
 	atomic_store(&w.slot->dropped, 5);
 	atomic_store(&w.slot->unmatched, 2);
-	process_tell_losses(&b->session, b->process);
+	process_report_losses(&b->session, b->process);
 	atomic_store(&w.slot->dropped, 12);
 	atomic_store(&w.slot->refused, 1);
 	atomic_store(&w.slot->stacks_cut, 21);
@@ -687,10 +687,10 @@ int main(void)
 		TEST(a_short_event_is_damage),
 		TEST(a_step_without_its_number_is_damage),
 		TEST(a_request_of_no_kind_is_damage),
-		TEST(steps_are_told),
+		TEST(steps_are_reported),
 		TEST(a_schema_with_wild_counts_is_damage),
 		TEST(wild_times_stay_in_order),
-		TEST(losses_are_told_exactly),
+		TEST(losses_are_reported_exactly),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -33,7 +33,7 @@ static void open_wire(struct wire *w, struct bench *b)
 	assert_int_equal(gpu_monitor_attach(&w->m, &b->session, pair[0], pid), 0);
 }
 
-static void tell(struct wire *w, const void *message, size_t size)
+static void report(struct wire *w, const void *message, size_t size)
 {
 	assert_int_equal(send(w->fd, message, size, 0), (ssize_t)size);
 	gpu_monitor_round(&w->m);
@@ -67,14 +67,14 @@ static void send_value(struct wire *w, uint32_t number, int64_t raw, int64_t val
 		struct gpu_wire_value value;
 	} m = { { .kind = GPU_WIRE_VALUES, .count = 1 }, { number, 0, raw, value } };
 
-	tell(w, &m, sizeof(m));
+	report(w, &m, sizeof(m));
 }
 
 static void end(struct wire *w)
 {
 	struct gpu_wire_head bye = { .kind = GPU_WIRE_END };
 
-	tell(w, &bye, sizeof(bye));
+	report(w, &bye, sizeof(bye));
 	close(w->fd);
 	gpu_monitor_finish(&w->m);
 	gpu_monitor_release(&w->m);
@@ -97,14 +97,14 @@ static void rows(void **state)
 	double first = 12.3456789, nothing = NAN, got;
 
 	open_wire(&w, b);
-	tell(&w, &d, sizeof(d));
-	tell(&w, &whole, sizeof(whole));
-	tell(&w, &real, sizeof(real));
+	report(&w, &d, sizeof(d));
+	report(&w, &whole, sizeof(whole));
+	report(&w, &real, sizeof(real));
 	send_value(&w, 0, b->session.time.start + 500, 42);
-	tell(&w, &clock, sizeof(clock));
+	report(&w, &clock, sizeof(clock));
 	memcpy(&samples.data[1], &first, sizeof(first));
 	memcpy(&samples.data[3], &nothing, sizeof(nothing));
-	tell(&w, &samples, sizeof(samples));
+	report(&w, &samples, sizeof(samples));
 	assert_int_equal(w.m.damaged, 0);
 	end(&w);
 	gpus_finish(&b->session);
@@ -138,22 +138,22 @@ static void switches(void **state)
 		{ { 6000, 11, 1234, 65535, 1 }, { 7000, 11, 1234, 0, 0 }, { 6900, 0, 0, 1, 1 } } };
 
 	open_wire(&w, b);
-	tell(&w, &d, sizeof(d));
-	tell(&w, &m, sizeof(m)); /* no clock yet */
-	tell(&w, &clock, sizeof(clock));
-	tell(&w, &m, sizeof(m) - 1);
-	tell(&w, &m, sizeof(m.head));
+	report(&w, &d, sizeof(d));
+	report(&w, &m, sizeof(m)); /* no clock yet */
+	report(&w, &clock, sizeof(clock));
+	report(&w, &m, sizeof(m) - 1);
+	report(&w, &m, sizeof(m.head));
 	m.head.count = 0xffffffff;
-	tell(&w, &m, sizeof(m));
+	report(&w, &m, sizeof(m));
 	m.head.gpu = 4;
 	m.head.count = 3;
-	tell(&w, &m, sizeof(m));
+	report(&w, &m, sizeof(m));
 	assert_int_equal(w.m.damaged, 5);
 	m.head.gpu = 3;
-	tell(&w, &m, sizeof(m)); /* good */
-	tell(&w, &lost, sizeof(lost));
+	report(&w, &m, sizeof(m)); /* good */
+	report(&w, &lost, sizeof(lost));
 	lost.head.number = 2;
-	tell(&w, &lost, sizeof(lost)); /* of what? */
+	report(&w, &lost, sizeof(lost)); /* of what? */
 	assert_int_equal(w.m.damaged, 6);
 	end(&w);
 	bench_finish(b);
@@ -190,31 +190,31 @@ static void nonsense(void **state)
 	size_t n;
 
 	open_wire(&w, b);
-	tell(&w, &whole, sizeof(whole)); /* of a GPU nobody has told of */
-	tell(&w, &d, sizeof(d) - 1);
-	tell(&w, &d, sizeof(d));
-	tell(&w, &far, sizeof(far));
-	tell(&w, &whole, sizeof(whole)); /* good */
-	tell(&w, &again, sizeof(again));
-	tell(&w, &real, sizeof(real));       /* good */
-	tell(&w, &samples, sizeof(samples)); /* no clock yet, and no data */
-	tell(&w, &count, sizeof(count));
-	tell(&w, &kind, sizeof(kind));
-	tell(&w, &kind, 3);
-	tell(&w, &lost, sizeof(lost));
-	tell(&w, &clock, sizeof(clock));
+	report(&w, &whole, sizeof(whole)); /* of a GPU nobody has told of */
+	report(&w, &d, sizeof(d) - 1);
+	report(&w, &d, sizeof(d));
+	report(&w, &far, sizeof(far));
+	report(&w, &whole, sizeof(whole)); /* good */
+	report(&w, &again, sizeof(again));
+	report(&w, &real, sizeof(real));       /* good */
+	report(&w, &samples, sizeof(samples)); /* no clock yet, and no data */
+	report(&w, &count, sizeof(count));
+	report(&w, &kind, sizeof(kind));
+	report(&w, &kind, 3);
+	report(&w, &lost, sizeof(lost));
+	report(&w, &clock, sizeof(clock));
 	clock.error = 1;
-	tell(&w, &clock, sizeof(clock)); /* good */
-	tell(&w, &samples, sizeof(samples));
+	report(&w, &clock, sizeof(clock)); /* good */
+	report(&w, &samples, sizeof(samples));
 	samples.metrics = 0;
-	tell(&w, &samples, sizeof(samples));
+	report(&w, &samples, sizeof(samples));
 	samples.metrics = 2;
 	samples.head.count = 0;
-	tell(&w, &samples, sizeof(samples)); /* of a metric that there is none of */
+	report(&w, &samples, sizeof(samples)); /* of a metric that there is none of */
 	send_value(&w, 5, 0, 0);
 	send_value(&w, 1, 0, 0); /* not a whole number */
 	memset(text.text, 'x', sizeof(text.text));
-	tell(&w, &text, sizeof(text)); /* good, cut */
+	report(&w, &text, sizeof(text)); /* good, cut */
 	assert_int_equal(w.m.damaged, 15);
 	end(&w);
 	bench_finish(b);

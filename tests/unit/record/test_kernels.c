@@ -22,7 +22,7 @@ static int set_up(void **state)
 	return r;
 }
 
-static int tell(struct bench *b, unsigned state, uint32_t number, const char *text)
+static int report(struct bench *b, unsigned state, uint32_t number, const char *text)
 {
 	size_t size = strlen(text);
 	/* clang-format off */
@@ -34,12 +34,12 @@ static int tell(struct bench *b, unsigned state, uint32_t number, const char *te
 
 	memcpy(bytes, &k, sizeof(k));
 	memcpy(bytes + sizeof(k), text, size);
-	r = cuda_kernel(&b->session, b->process, bytes, (uint32_t)(sizeof(k) + size));
+	r = cuda_kernel_counters(&b->session, b->process, bytes, (uint32_t)(sizeof(k) + size));
 	free(bytes);
 	return r;
 }
 
-static int tell_values(struct bench *b, uint32_t number, uint32_t first, uint32_t count)
+static int report_values(struct bench *b, uint32_t number, uint32_t first, uint32_t count)
 {
 	uint32_t size = (uint32_t)(sizeof(struct record_kernel_values) + count * sizeof(double));
 	struct record_kernel_values *v = calloc(1, size);
@@ -89,13 +89,13 @@ static void in_order(void **state)
 	struct bench *b = *state;
 	int64_t duration = 0;
 
-	assert_int_equal(tell(b, KERNEL_BEGUN, 0, "first"), 0);
-	assert_int_equal(tell(b, KERNEL_PASS, 0, ""), 0);
-	assert_int_equal(tell(b, KERNEL_PASS, 0, ""), 0);
-	assert_int_equal(tell_values(b, 0, 0, VALUES), 0);
-	assert_int_equal(tell(b, KERNEL_READ, 0, ""), 0);
-	assert_int_equal(tell(b, KERNEL_BEGUN, 1, "second"), 0);
-	assert_int_equal(tell(b, KERNEL_TIMED, 1, ""), 0);
+	assert_int_equal(report(b, KERNEL_BEGUN, 0, "first"), 0);
+	assert_int_equal(report(b, KERNEL_PASS, 0, ""), 0);
+	assert_int_equal(report(b, KERNEL_PASS, 0, ""), 0);
+	assert_int_equal(report_values(b, 0, 0, VALUES), 0);
+	assert_int_equal(report(b, KERNEL_READ, 0, ""), 0);
+	assert_int_equal(report(b, KERNEL_BEGUN, 1, "second"), 0);
+	assert_int_equal(report(b, KERNEL_TIMED, 1, ""), 0);
 	bench_finish(b);
 	assert_int_equal(count_rows(b, TABLE_KERNEL_RESULT), 2);
 	assert_int_equal(rows_named(b, "d", NULL), 1);
@@ -111,8 +111,8 @@ static void interrupted(void **state)
 	struct row *rows;
 	size_t count;
 
-	assert_int_equal(tell(b, KERNEL_BEGUN, 0, "first"), 0);
-	assert_int_equal(tell(b, KERNEL_PASS, 0, ""), 0);
+	assert_int_equal(report(b, KERNEL_BEGUN, 0, "first"), 0);
+	assert_int_equal(report(b, KERNEL_PASS, 0, ""), 0);
 	bench_finish(b);
 	assert_int_equal(count_rows(b, TABLE_KERNEL_RESULT), 1);
 	assert_int_equal(rows_named(b, "profiler__error", NULL), 1);
@@ -129,11 +129,11 @@ static void by_two_threads(void **state)
 {
 	struct bench *b = *state;
 
-	assert_int_equal(tell_values(b, 3, 0, VALUES), 0);
-	assert_int_equal(tell(b, KERNEL_READ, 3, ""), 0);
-	assert_int_equal(tell(b, KERNEL_BEGUN, 3, "range"), 0);
-	assert_int_equal(tell(b, KERNEL_PASS, 3, ""), 0);
-	assert_int_equal(tell(b, KERNEL_READ, 3, ""), 0);
+	assert_int_equal(report_values(b, 3, 0, VALUES), 0);
+	assert_int_equal(report(b, KERNEL_READ, 3, ""), 0);
+	assert_int_equal(report(b, KERNEL_BEGUN, 3, "range"), 0);
+	assert_int_equal(report(b, KERNEL_PASS, 3, ""), 0);
+	assert_int_equal(report(b, KERNEL_READ, 3, ""), 0);
 	bench_finish(b);
 	assert_int_equal(count_rows(b, TABLE_KERNEL_RESULT), 1);
 	assert_int_equal(rows_named(b, "d", NULL), 1);
@@ -145,10 +145,10 @@ static void numbered_by_launch(void **state)
 {
 	struct bench *b = *state;
 
-	assert_int_equal(tell_values(b, 1, 1, 1), 0);
-	assert_int_equal(tell_values(b, 0, 0, 1), 0);
-	assert_int_equal(tell(b, KERNEL_READ, 0, ""), 0);
-	assert_int_equal(tell(b, KERNEL_READ, 1, ""), 0);
+	assert_int_equal(report_values(b, 1, 1, 1), 0);
+	assert_int_equal(report_values(b, 0, 0, 1), 0);
+	assert_int_equal(report(b, KERNEL_READ, 0, ""), 0);
+	assert_int_equal(report(b, KERNEL_READ, 1, ""), 0);
 	bench_finish(b);
 	assert_int_equal(result_of(b, "a"), 1);
 	assert_int_equal(result_of(b, "b"), 2);
@@ -158,11 +158,11 @@ static void out_of_order(void **state)
 {
 	struct bench *b = *state;
 
-	assert_int_equal(tell(b, KERNEL_BEGUN, 7, ""), 0);
+	assert_int_equal(report(b, KERNEL_BEGUN, 7, ""), 0);
 	/* More values than there are metrics, from anywhere. */
-	assert_int_equal(tell_values(b, 7, 0, 3 * VALUES), 0);
-	assert_int_equal(tell_values(b, 7, VALUES - 1, 2), 0);
-	assert_int_equal(tell_values(b, 7, UINT32_MAX, 2), 0);
+	assert_int_equal(report_values(b, 7, 0, 3 * VALUES), 0);
+	assert_int_equal(report_values(b, 7, VALUES - 1, 2), 0);
+	assert_int_equal(report_values(b, 7, UINT32_MAX, 2), 0);
 	bench_finish(b);
 	assert_int_equal(rows_named(b, "a", NULL), 1);
 	assert_int_equal(rows_named(b, "d", NULL), 2);
@@ -175,10 +175,10 @@ static void cut(void **state)
 
 	for (uint32_t size = 8; size < sizeof(struct record_kernel); size++) {
 		bytes = calloc(1, size);
-		assert_int_equal(cuda_kernel(&b->session, b->process, bytes, size), -EBADMSG);
+		assert_int_equal(cuda_kernel_counters(&b->session, b->process, bytes, size), -EBADMSG);
 		free(bytes);
 	}
-	assert_int_equal(tell(b, KERNEL_BEGUN, 0, "k"), 0);
+	assert_int_equal(report(b, KERNEL_BEGUN, 0, "k"), 0);
 	for (uint32_t size = 8; size < sizeof(struct record_kernel_values) + 64; size++) {
 		int whole = size >= sizeof(struct record_kernel_values) &&
 			    (size - sizeof(struct record_kernel_values)) % sizeof(double) == 0;
@@ -210,7 +210,7 @@ static void made_up(void **state)
 		if (size > 20)
 			memset(bytes + 16, (int)(seed >> 16) % 3, 4);
 		if (round % 2)
-			cuda_kernel(&b->session, b->process, bytes, size);
+			cuda_kernel_counters(&b->session, b->process, bytes, size);
 		else
 			cuda_kernel_values(&b->session, b->process, bytes, size);
 		free(bytes);
@@ -224,26 +224,26 @@ static void stuck(void **state)
 {
 	struct bench *b = *state;
 	struct kernel_progress p;
-	int ends[2], told = 0;
+	int ends[2], reported = 0;
 
 	assert_int_equal(pipe(ends), 0);
 	choice.progress = ends[1];
 	choice.stuck_after = 1;
-	assert_int_equal(tell(b, KERNEL_BEGUN, 0, "_Z4waitv"), 0);
-	assert_int_equal(tell(b, KERNEL_PASS, 0, ""), 0);
+	assert_int_equal(report(b, KERNEL_BEGUN, 0, "_Z4waitv"), 0);
+	assert_int_equal(report(b, KERNEL_PASS, 0, ""), 0);
 	cuda_tick(&b->session, b->process);
 	for (int i = 0; i < 3; i++) {
 		assert_int_equal(read(ends[0], &p, sizeof(p)), sizeof(p));
 		assert_true(p.state == (i == 0 ? (uint32_t)KERNEL_CONNECTED : i == 1 ? (uint32_t)KERNEL_BEGUN : (uint32_t)KERNEL_PASS));
 	}
-	for (int i = 0; i < 300 && !told; i++) {
+	for (int i = 0; i < 300 && !reported; i++) {
 		usleep(10000);
 		cuda_tick(&b->session, b->process);
 		/* The end of the file tells that there is nothing. */
 		assert_true(write(ends[1], "", 1) == 1);
-		told = read(ends[0], &p, 1) == 1 && *(char *)&p == (char)KERNEL_STUCK;
+		reported = read(ends[0], &p, 1) == 1 && *(char *)&p == (char)KERNEL_STUCK;
 	}
-	assert_true(told);
+	assert_true(reported);
 	assert_int_equal(read(ends[0], (char *)&p + 1, sizeof(p) - 1), sizeof(p) - 1);
 	assert_true(p.state == KERNEL_STUCK && p.seconds >= 1 && p.number == 0 && p.passes == 2);
 	assert_string_equal(p.text, "wait");

@@ -82,12 +82,12 @@ static void bad_sets(void **state)
 		{ "", "holds no metrics" },
 		{ "about = x\n", "holds no metrics" },
 		{ "a__b\n", ":1: expected" },
-		{ "a__b = x\n= y\n", ":2: this is no name" },
-		{ "a b = x\n", ":1: this is no name" },
+		{ "a__b = x\n= y\n", ":2: this is not the name" },
+		{ "a b = x\n", ":1: this is not the name" },
 		{ "a__b =\n", ":1: a metric needs a title" },
-		{ "a__b / 0 = x\n", ":1: what a metric is divided by" },
-		{ "a__b / x = x\n", ":1: what a metric is divided by" },
-		{ "a__b / nan = x\n", ":1: what a metric is divided by" },
+		{ "a__b / 0 = x\n", ":1: the divisor of a metric" },
+		{ "a__b / x = x\n", ":1: the divisor of a metric" },
+		{ "a__b / nan = x\n", ":1: the divisor of a metric" },
 	};
 	static struct metric_set set;
 	struct error err;

@@ -461,7 +461,7 @@ static void test_lost_without_a_record(void **state)
 }
 
 /* What the event said before the record came is not counted again, what came behind it is. */
-static void test_lost_is_told_once(void **state)
+static void test_lost_is_reported_once(void **state)
 {
 	struct bench *b = *state;
 	struct rings *r = make_rings(&b->session);
@@ -525,7 +525,7 @@ int main(void)
 		cmocka_unit_test(test_order),
 		cmocka_unit_test_setup_teardown(test_rows, bench_set_up, bench_tear_down),
 		cmocka_unit_test_setup_teardown(test_lost_without_a_record, bench_set_up, bench_tear_down),
-		cmocka_unit_test_setup_teardown(test_lost_is_told_once, bench_set_up, bench_tear_down),
+		cmocka_unit_test_setup_teardown(test_lost_is_reported_once, bench_set_up, bench_tear_down),
 		cmocka_unit_test_setup_teardown(test_noise, bench_set_up, bench_tear_down),
 	};
 

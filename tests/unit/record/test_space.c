@@ -443,7 +443,7 @@ static void no_elf_file(void **state)
 	stack = one(b, space, 0x10010);
 	bench_finish(b);
 	assert_string_equal(place(b, stack), "/etc/passwd+2010");
-	assert_true(has_diagnostic(b, "/etc/passwd is no ELF file"));
+	assert_true(has_diagnostic(b, "/etc/passwd is not a readable ELF file"));
 }
 
 int main(void)

@@ -89,7 +89,7 @@ static int run(const char *report, const char *output, const char *folders, bool
 	unsigned troubles = 0;
 	/* clang-format off */
 	struct symbolize_request request = { .report = report, .output = output, .overwrite = true, .all = all,
-					     .folders = folders, .tell = count_trouble, .left = count_left,
+					     .folders = folders, .trouble = count_trouble, .left = count_left,
 					     .context = &troubles };
 	/* clang-format on */
 	struct symbolize_result result;

@@ -198,7 +198,7 @@ static size_t diagnostics_of_rate(struct bench *b, uint64_t weight, unsigned cou
 	return bench_rows(b, TABLE_DIAGNOSTIC, rows, 8);
 }
 
-static void a_rate_not_given_is_told(void **state)
+static void a_rate_not_given_is_reported(void **state)
 {
 	assert_int_equal(diagnostics_of_rate(*state, 4000000, 100), 1);
 }
@@ -218,7 +218,7 @@ int main(void)
 		TEST(a_short_record_is_damage),
 		TEST(a_weight_beyond_all_time_is_damage),
 		TEST(a_stack_without_end_is_damage),
-		TEST(a_rate_not_given_is_told),
+		TEST(a_rate_not_given_is_reported),
 		TEST(a_rate_given_is_not),
 	};
 

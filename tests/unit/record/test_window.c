@@ -119,7 +119,7 @@ static struct begun *begin(enum capture_range range)
 	return b;
 }
 
-static void tell_started(struct begun *b)
+static void report_started(struct begun *b)
 {
 	static const struct control_message message = { .kind = CONTROL_STARTED };
 
@@ -135,7 +135,7 @@ static void end(struct begun *b)
 	free(b);
 }
 
-static void steps_of_a_program_told_of_late(void **state)
+static void steps_of_a_program_reported_of_late(void **state)
 {
 	struct begun *b = begin(CAPTURE_RANGE_SCHEDULE);
 	struct capture_message step = { .request = CAPTURE_STEP, .owner = 7 };
@@ -145,7 +145,7 @@ static void steps_of_a_program_told_of_late(void **state)
 	assert_int_equal(b->page.step_next, 1);
 	step.step = 1;
 	window_step(&b->recorder, &step);
-	tell_started(b);
+	report_started(b);
 	/* Nothing is begun again: the steps it has made count. */
 	assert_int_equal(b->recorder.start_at, 0);
 	assert_int_equal(b->page.step_owner, 7);
@@ -157,14 +157,14 @@ static void steps_of_a_program_told_of_late(void **state)
 	end(b);
 }
 
-static void time_of_a_program_told_of_late(void **state)
+static void time_of_a_program_reported_of_late(void **state)
 {
 	struct begun *b = begin(CAPTURE_RANGE_NONE);
 
 	(void)state;
 	b->options.duration_ns = 5000000000;
 	assert_int_equal(b->recorder.stop_at, 0);
-	tell_started(b);
+	report_started(b);
 	assert_int_equal(b->recorder.start_at, 0);
 	assert_in_range(b->recorder.stop_at, monotonic_ns() + 4000000000, monotonic_ns() + 5000000000);
 	assert_int_equal(b->recorder.windows, 1);
@@ -178,7 +178,7 @@ static void time_that_is_to_come(void **state)
 	(void)state;
 	b->recorder.window_begun = 0; /* with --delay nobody called window_begin() */
 	b->options.delay_ns = 5000000000;
-	tell_started(b);
+	report_started(b);
 	assert_in_range(b->recorder.start_at, monotonic_ns() + 4000000000, monotonic_ns() + 5000000000);
 	end(b);
 }
@@ -190,8 +190,8 @@ int main(void)
 		cmocka_unit_test(no_more_than_a_few),
 		cmocka_unit_test(hostile_bytes),
 		cmocka_unit_test(page_holds_the_longest_names),
-		cmocka_unit_test(steps_of_a_program_told_of_late),
-		cmocka_unit_test(time_of_a_program_told_of_late),
+		cmocka_unit_test(steps_of_a_program_reported_of_late),
+		cmocka_unit_test(time_of_a_program_reported_of_late),
 		cmocka_unit_test(time_that_is_to_come),
 	};
 

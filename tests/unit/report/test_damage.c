@@ -276,7 +276,7 @@ static void unknown_is_skipped(void **state)
 	struct block_header group = { .kind = BLOCK_GROUP, .table = 200, .items = 1 };
 	struct block_header strange = { .kind = 99 };
 	int64_t values[] = { 1, 2, 3 };
-	struct set_rows rows = { .kind = TABLE_KIND_PLAIN };
+	struct row_set rows = { .kind = TABLE_KIND_PLAIN };
 	struct report *r;
 
 	add_slice(w, 1, 1, 2, 0);

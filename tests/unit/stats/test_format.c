@@ -170,7 +170,7 @@ static void test_errors_name_the_nearest(void **state)
 	enum time_unit unit;
 
 	assert_int_equal(format_parse(&spec, "colum", &err), -EINVAL);
-	assert_string_equal(err.text, "There is no format 'colum'. Did you mean column?");
+	assert_string_equal(err.text, "Unknown format 'colum'. Did you mean column?");
 	assert_int_equal(format_parse(&spec, "csv:nolimit", &err), -EINVAL);
 	assert_int_equal(format_parse(&spec, "json:3", &err), -EINVAL);
 	assert_int_equal(time_unit_parse("fortnight", &unit, &err), -EINVAL);

@@ -71,7 +71,7 @@ static void test_options(void **state)
 	assert_true(report_column_shown(&file, "mine", 2));
 	assert_ptr_equal(report_files_find(&files, "mine:thread:rows=0", &err), &file);
 	assert_null(report_files_find(&files, "mine:thread=1", &err));
-	assert_non_null(strstr(err.text, "takes no value"));
+	assert_non_null(strstr(err.text, "does not take a value"));
 	assert_ptr_equal(report_files_find(&files, "mine:rows=-1.5:thread", &err), &file);
 	for (unsigned i = 0; i < 4; i++) {
 		static const char *const odd[] = { "mine:rows=x", "mine:rows=:thread", "mine:rows=5x:thread", "mine:rows=1-" };
@@ -80,7 +80,7 @@ static void test_options(void **state)
 		assert_non_null(strstr(err.text, "Option rows of mine takes a number"));
 	}
 	assert_null(report_files_find(&files, "mine:", &err));
-	assert_non_null(strstr(err.text, "has no option ''"));
+	assert_non_null(strstr(err.text, "does not have an option ''"));
 	assert_null(report_files_find(&files, "min", &err));
 	report_file_release(&file);
 }
@@ -99,11 +99,11 @@ static void test_what_is_not_a_report(void **state)
 	expect_refused("", "x.sql is not a report");
 	expect_refused("SELECT 1", "x.sql is not a report");
 	expect_refused("-- title: T\n-- column: A = text", "x.sql is not a report");
-	expect_refused("-- title: T\n-- column: A\nSELECT 1", "x.sql line 2: column wants");
+	expect_refused("-- title: T\n-- column: A\nSELECT 1", "x.sql line 2: column takes");
 	expect_refused("-- title: T\n-- colour: A\nSELECT 1", "x.sql line 2: 'colour'");
-	expect_refused("-- title: T\n-- column: A = text when x\nSELECT 1", "x.sql line 2: column wants");
-	expect_refused("-- title: T\n-- option: =5 x\nSELECT 1", "x.sql line 2: option wants");
-	expect_refused("-- default: x\nSELECT 1", "line 1: default wants a number");
+	expect_refused("-- title: T\n-- column: A = text when x\nSELECT 1", "x.sql line 2: column takes");
+	expect_refused("-- title: T\n-- option: =5 x\nSELECT 1", "x.sql line 2: option takes");
+	expect_refused("-- default: x\nSELECT 1", "line 1: default takes a number");
 }
 
 static void write_file(const char *folder, const char *name, const char *title)
@@ -135,7 +135,7 @@ static void test_folders(void **state)
 	assert_string_equal(report_files_find(&files, "one_sum", &err)->title, "from the first");
 	assert_string_equal(report_files_find(&files, "the_two", &err)->title, "only here");
 	assert_null(report_files_find(&files, "two_sun", &err));
-	assert_string_equal(err.text, "There is no report 'two_sun'. Did you mean two_sum?");
+	assert_string_equal(err.text, "Unknown report 'two_sun'. Did you mean two_sum?");
 	report_files_release(&files);
 	for (int i = 1; i < 3; i++)
 		for (const char **n = (const char *[]){ "one_sum.sql", "two_sum.sql", "notes.txt", NULL }; *n; n++) {

@@ -199,7 +199,7 @@ static void test_refused(void **state)
 {
 	assert_refused(TINY_OLD, "older than CUDA 11.8 (its version is 17)");
 	assert_refused(TINY_LACKING, "has no cuptiActivityFlushAll");
-	assert_refused(TINY_MUTE, "does not tell its version (error 999)");
+	assert_refused(TINY_MUTE, "does not report its version (error 999)");
 	assert_refused("/nonexistent/libcupti.so", "No such file");
 	assert_refused("/proc/self/status", "/proc/self/status");
 }

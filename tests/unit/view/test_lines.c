@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "report/writer.h"
-#include "view/recording/coarse.h"
+#include "view/report/coarse.h"
 #include "view/internal.h"
 #include "view/events/lines.h"
 #include "view/tiles/tile.h"
@@ -92,10 +92,10 @@ static void make_truth(struct truth *t, bool overlap)
 	}
 }
 
-static struct recording *write_and_open(const struct truth *t)
+static struct view_report *write_and_open(const struct truth *t)
 {
 	struct report_writer *w;
-	struct recording *r;
+	struct view_report *r;
 	struct error err;
 	int64_t process[] = { 1, 100, 100, 0, 1, 0, 0, 1 }, stream[] = { 1, 1, 7, 1, 0 };
 
@@ -117,11 +117,11 @@ static struct recording *write_and_open(const struct truth *t)
 			assert_int_equal(report_writer_relieve(w, 0), 0);
 	}
 	assert_int_equal(report_writer_finish(w, &err), 0);
-	assert_int_equal(recording_open(&r, PATH, "x", &err), 0);
+	assert_int_equal(view_report_open(&r, PATH, "x", &err), 0);
 	return r;
 }
 
-static struct row *stream_row(struct recording *r)
+static struct row *stream_row(struct view_report *r)
 {
 	for (size_t i = 0; i < r->row_count; i++)
 		if (r->rows[i].kind == ROW_STREAM)
@@ -131,7 +131,7 @@ static struct row *stream_row(struct recording *r)
 }
 
 /* Events of a bucket's length and more are where they belong, at every level, and no time is lost or counted twice. */
-static void compare_levels(struct recording *r, const struct truth *truth, unsigned lines)
+static void compare_levels(struct view_report *r, const struct truth *truth, unsigned lines)
 {
 	const struct row *row = stream_row(r);
 	struct tile *t = malloc(sizeof(*t));
@@ -177,9 +177,9 @@ static void compare_levels(struct recording *r, const struct truth *truth, unsig
 }
 
 /* What the server tells of an event leads back to it. */
-static void compare_events(struct recording *r, const struct truth *truth)
+static void compare_events(struct view_report *r, const struct truth *truth)
 {
-	struct view v = { .recordings = &r, .recording_count = 1 };
+	struct view v = { .reports = &r, .report_count = 1 };
 	struct buf answer = BUF_INIT;
 	struct error err;
 	char uri[200], wanted[200];
@@ -202,7 +202,7 @@ static void by_times(bool overlap)
 
 	struct truth *truth = malloc(sizeof(*truth));
 	_Atomic bool stop = false;
-	struct recording *r;
+	struct view_report *r;
 
 	make_truth(truth, overlap);
 	for (int i = 0; i < EVENTS; i++)
@@ -210,14 +210,14 @@ static void by_times(bool overlap)
 	assert_int_equal(lines > 1, overlap);
 	r = write_and_open(truth);
 	assert_int_equal(row_line_count(stream_row(r)), TRACKS);
-	assert_int_equal(recording_find_lines(r, &stop), 0);
+	assert_int_equal(view_report_find_lines(r, &stop), 0);
 	assert_int_equal(row_line_count(stream_row(r)), lines);
 	compare_levels(r, truth, lines);
 	compare_events(r, truth);
-	assert_int_equal(recording_sum_lanes(r, &stop), 0);
-	assert_non_null(r->lanes[0].coarse);
+	assert_int_equal(view_report_sum_tracks(r, &stop), 0);
+	assert_non_null(r->tracks[0].coarse);
 	compare_levels(r, truth, lines);
-	recording_close(r);
+	view_report_close(r);
 	unlink(PATH);
 	free(truth);
 }

@@ -47,26 +47,26 @@ static void put_track(struct report_writer *w, int64_t id, int64_t kind)
 	assert_int_equal(report_append(report_track(w, TABLE_TRACK, 0), track, 0x3f), 0);
 }
 
-static struct recording *open_report(struct report_writer *w)
+static struct view_report *open_report(struct report_writer *w)
 {
-	struct recording *r;
+	struct view_report *r;
 	struct error err;
 
 	assert_int_equal(report_writer_finish(w, &err), 0);
-	assert_int_equal(recording_open(&r, PATH, "x", &err), 0);
+	assert_int_equal(view_report_open(&r, PATH, "x", &err), 0);
 	return r;
 }
 
-static void end_report(struct recording *r)
+static void end_report(struct view_report *r)
 {
-	recording_close(r);
+	view_report_close(r);
 	unlink(PATH);
 }
 
 /* The answer's number of that name; -1: it has none. */
-static long long ask_number(struct recording *r, const char *uri, const char *name)
+static long long ask_number(struct view_report *r, const char *uri, const char *name)
 {
-	struct view v = { .recordings = &r, .recording_count = 1 };
+	struct view v = { .reports = &r, .report_count = 1 };
 	struct buf answer = BUF_INIT;
 	struct error err;
 	const char *at;
@@ -80,7 +80,7 @@ static long long ask_number(struct recording *r, const char *uri, const char *na
 	return value;
 }
 
-static const struct row *row_of_kind(const struct recording *r, enum row_kind kind)
+static const struct row *row_of_kind(const struct view_report *r, enum row_kind kind)
 {
 	for (size_t i = 0; i < r->row_count; i++)
 		if (r->rows[i].kind == kind && r->rows[i].draw != DRAW_GROUP)
@@ -95,7 +95,7 @@ static void two_tracks_of_runs_of_one_thread(void **state)
 {
 	struct report_writer *w = begin_report();
 	_Atomic bool stop = false;
-	struct recording *r;
+	struct view_report *r;
 	char uri[200];
 
 	for (int track = 1; track <= 2; track++) {
@@ -109,9 +109,9 @@ static void two_tracks_of_runs_of_one_thread(void **state)
 	r = open_report(w);
 	/* What is left unset is not zero. */
 	mallopt(M_PERTURB, 0x55);
-	assert_int_equal(recording_make(r, MADE_LIMITS, &stop), 0);
+	assert_int_equal(view_report_make(r, MADE_LIMITS, &stop), 0);
 	assert_non_null(row_of_kind(r, ROW_STATE));
-	assert_int_equal(row_of_kind(r, ROW_STATE)->lane_count, 4);
+	assert_int_equal(row_of_kind(r, ROW_STATE)->track_count, 4);
 	snprintf(uri, sizeof(uri), "/api/find?report=0&text=%%20&row=%d", (int)(row_of_kind(r, ROW_STATE) - r->rows));
 	assert_true(ask_number(r, uri, "total") >= RUNS);
 	snprintf(uri, sizeof(uri), "/api/events?report=0&row=%d", (int)(row_of_kind(r, ROW_STATE) - r->rows));
@@ -126,7 +126,7 @@ static void two_tracks_of_runs_of_one_thread(void **state)
 static void a_track_of_counters_and_slices(void **state)
 {
 	struct report_writer *w = begin_report();
-	struct recording *r;
+	struct view_report *r;
 	const struct row *plot, *slices = NULL;
 	char uri[200];
 
@@ -150,7 +150,7 @@ static void a_track_of_counters_and_slices(void **state)
 		}
 	assert_non_null(plot);
 	assert_non_null(slices);
-	assert_int_equal(plot->lane_count, 1);
+	assert_int_equal(plot->track_count, 1);
 	assert_int_equal(plot->count, RUNS);
 	assert_true(plot->most == RUNS - 1);
 	assert_int_equal(slices->count, RUNS);
@@ -168,14 +168,14 @@ static void nothing_was_recorded(void **state)
 		"/api/groups?report=0&by=kernel&baseline=0", "/api/findings?report=0",
 	};
 	/* clang-format on */
-	struct recording *r = open_report(begin_report());
-	struct view v = { .recordings = &r, .recording_count = 1, .texts = fuzz_texts() };
+	struct view_report *r = open_report(begin_report());
+	struct view v = { .reports = &r, .report_count = 1, .texts = fuzz_texts() };
 	_Atomic bool stop = false;
 	struct buf answer = BUF_INIT;
 	struct error err;
 
-	assert_int_equal(recording_find_lines(r, &stop), 0);
-	assert_int_equal(recording_make(r, MADE_LIMITS, &stop), 0);
+	assert_int_equal(view_report_find_lines(r, &stop), 0);
+	assert_int_equal(view_report_make(r, MADE_LIMITS, &stop), 0);
 	for (size_t i = 0; i < sizeof(answered) / sizeof(answered[0]); i++) {
 		buf_clear(&answer);
 		if (view_answer(&v, answered[i], &answer, &err) < 0)

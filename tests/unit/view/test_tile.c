@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "report/writer.h"
-#include "view/recording/coarse.h"
+#include "view/report/coarse.h"
 #include "view/tiles/tile.h"
 
 #define EVENTS 60000
@@ -61,10 +61,10 @@ static bool is_open(int i)
 	return i % 3 == 0;
 }
 
-static struct recording *write_and_open(const struct truth *t)
+static struct view_report *write_and_open(const struct truth *t)
 {
 	struct report_writer *w;
-	struct recording *r;
+	struct view_report *r;
 	struct error err;
 	int64_t track[] = { 1, TRACK_NVTX_PUSHPOP, 1, 1, 0, 0 };
 
@@ -77,7 +77,7 @@ static struct recording *write_and_open(const struct truth *t)
 		assert_int_equal(report_append(report_track(w, TABLE_SLICE, 1), row, is_open(i) ? 15 : 7), 0);
 	}
 	assert_int_equal(report_writer_finish(w, &err), 0);
-	assert_int_equal(recording_open(&r, PATH, PATH, &err), 0);
+	assert_int_equal(view_report_open(&r, PATH, PATH, &err), 0);
 	return r;
 }
 
@@ -134,7 +134,7 @@ static struct truth *new_truth(uint64_t seed)
 	return t;
 }
 
-static void compare_levels(struct recording *r, const struct truth *truth, unsigned summed_from)
+static void compare_levels(struct view_report *r, const struct truth *truth, unsigned summed_from)
 {
 	struct tile *t = malloc(sizeof(*t));
 	uint64_t seed = 3;
@@ -145,7 +145,7 @@ static void compare_levels(struct recording *r, const struct truth *truth, unsig
 
 			assert_true(tile_init(t, level, index));
 			assert_true(at >= t->from && at < t->to);
-			assert_int_equal(tile_add_lane(t, r, &r->lanes[0]), 0);
+			assert_int_equal(tile_add_track(t, r, &r->tracks[0]), 0);
 			compare_tile(t, truth, level >= summed_from);
 		}
 	free(t);
@@ -154,23 +154,23 @@ static void compare_levels(struct recording *r, const struct truth *truth, unsig
 static void exact_at_every_level(void **state)
 {
 	struct truth *truth = new_truth(1);
-	struct recording *r = write_and_open(truth);
+	struct view_report *r = write_and_open(truth);
 	_Atomic bool stop = false;
 
-	assert_int_equal(r->lane_count, 1);
-	assert_int_equal(r->lanes[0].rows, EVENTS);
-	assert_true(r->lanes[0].piece_count > 1);
-	compare_levels(r, truth, r->pieces[0].summary_level);
+	assert_int_equal(r->track_count, 1);
+	assert_int_equal(r->tracks[0].rows, EVENTS);
+	assert_true(r->tracks[0].group_count > 1);
+	compare_levels(r, truth, r->groups[0].summary_level);
 	/* The summaries were there, and used. */
-	assert_true(r->pieces[0].summary != NO_SUMMARY);
-	assert_in_range(r->pieces[0].summary_level, 8, 24);
-	/* And with the lane as a whole: finer than level 0, and exact. */
-	assert_int_equal(recording_sum_lanes(r, &stop), 0);
-	assert_non_null(r->lanes[0].coarse);
-	assert_true(r->lanes[0].coarse->level < r->pieces[0].summary_level);
-	compare_levels(r, truth, r->lanes[0].coarse->level);
+	assert_true(r->groups[0].summary != NO_SUMMARY);
+	assert_in_range(r->groups[0].summary_level, 8, 24);
+	/* And with the track as a whole: finer than level 0, and exact. */
+	assert_int_equal(view_report_sum_tracks(r, &stop), 0);
+	assert_non_null(r->tracks[0].coarse);
+	assert_true(r->tracks[0].coarse->level < r->groups[0].summary_level);
+	compare_levels(r, truth, r->tracks[0].coarse->level);
 	free(truth);
-	recording_close(r);
+	view_report_close(r);
 	unlink(PATH);
 }
 
@@ -178,7 +178,7 @@ static void exact_at_every_level(void **state)
 static void borders_do_not_matter(void **state)
 {
 	struct truth *truth = new_truth(5);
-	struct recording *r = write_and_open(truth);
+	struct view_report *r = write_and_open(truth);
 	struct tile *wide = malloc(sizeof(*wide)), *half = malloc(sizeof(*half));
 	uint64_t seed = 9;
 
@@ -187,10 +187,10 @@ static void borders_do_not_matter(void **state)
 		uint64_t busy = 0, halves = 0, width = UINT64_C(256) << level;
 
 		assert_true(tile_init(wide, level, index));
-		assert_int_equal(tile_add_heat(wide, r, (const struct lane *[]){ &r->lanes[0] }, 1), 0);
+		assert_int_equal(tile_add_heat(wide, r, (const struct view_track *[]){ &r->tracks[0] }, 1), 0);
 		for (int side = 0; side < 2; side++) {
 			assert_true(tile_init(half, level - 1, index * 2 + side));
-			assert_int_equal(tile_add_heat(half, r, (const struct lane *[]){ &r->lanes[0] }, 1), 0);
+			assert_int_equal(tile_add_heat(half, r, (const struct view_track *[]){ &r->tracks[0] }, 1), 0);
 			for (unsigned b = 0; b < TILE_BUCKETS; b++)
 				halves += half->buckets[b].busy;
 		}
@@ -201,7 +201,7 @@ static void borders_do_not_matter(void **state)
 	free(wide);
 	free(half);
 	free(truth);
-	recording_close(r);
+	view_report_close(r);
 	unlink(PATH);
 }
 
@@ -216,7 +216,7 @@ static void plots_at_every_level(void **state)
 	struct plot *plot = malloc(sizeof(*plot));
 	struct tile *t = malloc(sizeof(*t));
 	struct report_writer *w;
-	struct recording *r;
+	struct view_report *r;
 	struct error err;
 	uint64_t seed = 4;
 
@@ -234,12 +234,12 @@ static void plots_at_every_level(void **state)
 		assert_int_equal(report_append(report_track(w, TABLE_COUNTER, 1), row, i % 5 ? 3 : 5), 0);
 	}
 	assert_int_equal(report_writer_finish(w, &err), 0);
-	assert_int_equal(recording_open(&r, PATH, PATH, &err), 0);
-	assert_true(r->pieces[0].summary != NO_SUMMARY);
+	assert_int_equal(view_report_open(&r, PATH, PATH, &err), 0);
+	assert_true(r->groups[0].summary != NO_SUMMARY);
 	for (unsigned level = 0; level <= 40; level++)
 		for (int held = 0; held < 2; held++) {
 			assert_true(tile_init(t, level, times[next_random(&seed) % VALUES] >> (level + TILE_SHIFT)));
-			assert_int_equal(plot_fill(plot, t, r, &r->lanes[0], held), 0);
+			assert_int_equal(plot_fill(plot, t, r, &r->tracks[0], held), 0);
 			for (unsigned b = 0; b < TILE_BUCKETS; b++) {
 				int64_t from = t->from + ((int64_t)b << level), to = from + (INT64_C(1) << level), before = -1;
 				double least = 1e18, most = -1e18, sum = 0;
@@ -278,7 +278,7 @@ static void plots_at_every_level(void **state)
 		}
 	free(plot);
 	free(t);
-	recording_close(r);
+	view_report_close(r);
 	unlink(PATH);
 }
 
@@ -286,15 +286,15 @@ static void plots_at_every_level(void **state)
 static void heat(void **state)
 {
 	struct truth *truth = new_truth(2);
-	struct recording *r = write_and_open(truth);
-	const struct lane *lane = &r->lanes[0];
+	struct view_report *r = write_and_open(truth);
+	const struct view_track *track = &r->tracks[0];
 	struct tile *t = malloc(sizeof(*t));
 
 	for (unsigned level = 10; level <= 26; level += 4) {
 		uint64_t sum = 0, wanted = 0;
 
 		assert_true(tile_init(t, level, truth->start[EVENTS / 2] >> (level + TILE_SHIFT)));
-		assert_int_equal(tile_add_heat(t, r, &lane, 1), 0);
+		assert_int_equal(tile_add_heat(t, r, &track, 1), 0);
 		assert_int_equal(t->listed_count, 0);
 		for (unsigned b = 0; b < TILE_BUCKETS; b++)
 			sum += t->buckets[b].busy;
@@ -308,7 +308,7 @@ static void heat(void **state)
 	}
 	free(t);
 	free(truth);
-	recording_close(r);
+	view_report_close(r);
 	unlink(PATH);
 }
 
@@ -342,15 +342,15 @@ static void borders_of_time(void **state)
 static void store_is_bounded(void **state)
 {
 	struct truth *truth = new_truth(3);
-	struct recording *r = write_and_open(truth);
-	const struct chunk *held, *c;
+	struct view_report *r = write_and_open(truth);
+	const struct decoded_rows *held, *c;
 
 	store_close(r->store);
 	assert_int_equal(store_open(&r->store, 700000), 0);
-	assert_int_equal(store_chunk(r, &r->pieces[0], &held), 0);
-	for (size_t i = 0; i < r->piece_count; i++) {
-		assert_int_equal(store_chunk(r, &r->pieces[i], &c), 0);
-		assert_int_equal(c->start[0], truth->start[r->pieces[i].first]);
+	assert_int_equal(store_decoded_rows(r, &r->groups[0], &held), 0);
+	for (size_t i = 0; i < r->group_count; i++) {
+		assert_int_equal(store_decoded_rows(r, &r->groups[i], &c), 0);
+		assert_int_equal(c->start[0], truth->start[r->groups[i].first]);
 		store_give(r->store, c);
 	}
 	assert_true(store_size(r->store) <= 700000);
@@ -358,7 +358,7 @@ static void store_is_bounded(void **state)
 	assert_int_equal(held->start[100], truth->start[100]);
 	store_give(r->store, held);
 	free(truth);
-	recording_close(r);
+	view_report_close(r);
 	unlink(PATH);
 }
 

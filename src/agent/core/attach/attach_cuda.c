@@ -43,23 +43,23 @@ static int driver_is_loaded(void)
 
 void agent_cuda_enter(const struct attach_request *request)
 {
-	const struct agent_attach_listener *told = atomic_load(&listener);
+	const struct agent_attach_listener *reported = atomic_load(&listener);
 
 	if (!(request->modules & RING_GATE_CUDA))
 		return;
-	if (told)
-		told->enter();
+	if (reported)
+		reported->enter();
 	else if (request->cuda_path[0] && dlopen && dlsym && dlclose && driver_is_loaded())
 		load_cuda_agent(request->cuda_path);
-	told = atomic_load(&listener);
-	if (told)
-		told->ready();
+	reported = atomic_load(&listener);
+	if (reported)
+		reported->ready();
 }
 
 void agent_cuda_leave(void)
 {
-	const struct agent_attach_listener *told = atomic_load(&listener);
+	const struct agent_attach_listener *reported = atomic_load(&listener);
 
-	if (told)
-		told->leave();
+	if (reported)
+		reported->leave();
 }

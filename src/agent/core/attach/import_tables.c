@@ -329,7 +329,7 @@ static void patch(uint32_t modules)
 	visit_all(&work);
 	if (work.refused && modules & RING_GATE_OSRT)
 		agent_diagnose(DIAGNOSTIC_WARNING,
-			       "Calls of some libraries are not seen: the kernel does not let their import tables be changed.");
+			       "Calls of some libraries are not recorded: the kernel does not allow changing their import tables.");
 }
 
 /* Attaching and the thread that looks for new objects; one of them may have been copied by a fork in the middle of it. */

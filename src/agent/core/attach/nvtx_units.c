@@ -33,7 +33,7 @@ struct units {
 };
 
 /* What stands in a library's table of names, of those that it wants from others. */
-static int wants(const struct agent_object *object, const char *name)
+static int object_wants_name(const struct agent_object *object, const char *name)
 {
 	uint32_t count = object->gnu_hash ? object->gnu_hash[1] : object->hash[1];
 
@@ -53,7 +53,7 @@ static int note_unit(struct dl_phdr_info *info, size_t size, void *context)
 	if (units->count == UNITS)
 		return 1;
 	if (agent_object_is_ours(info) || agent_object_is_c_library(info->dlpi_name) || !agent_object_read(info, &object) ||
-	    !wants(&object, "getenv") || !wants(&object, "dlopen") || strnlen(object.path, PATH_ROOM) == PATH_ROOM)
+	    !object_wants_name(&object, "getenv") || !object_wants_name(&object, "dlopen") || strnlen(object.path, PATH_ROOM) == PATH_ROOM)
 		return 0;
 	unit = &units->items[units->count++];
 	unit->base = object.base;
@@ -245,7 +245,7 @@ void agent_nvtx_units(void)
 		else if (verdict == NVTX_UNKNOWN)
 			add_unit_name(&unknown, &units->items[i]);
 	}
-	report_units("NVTX was used before Sonde came, so what these do is not seen: ", &decided, ".");
-	report_units("NVTX is seen in these only if it was not used before Sonde came, which cannot be told: ", &unknown, ".");
+	report_units("NVTX was used before Sonde attached, so these are not recorded: ", &decided, ".");
+	report_units("NVTX is recorded in these only if it was not used before Sonde attached, which is not known: ", &unknown, ".");
 	give_memory(units, sizeof(*units));
 }

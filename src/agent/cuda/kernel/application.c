@@ -111,7 +111,7 @@ static int evaluate_all(struct kernel_counters *c, const struct record_kernel *r
 			return -1;
 		if (kernel_counters_evaluate(part, range, why) < 0)
 			return -1;
-		kernel_tell_values(part, part->values, 0, record->number, record->time);
+		kernel_report_values(part, part->values, 0, record->number, record->time);
 	}
 	return 0;
 }

@@ -42,7 +42,7 @@ static struct {
 static struct kernel_seen known;
 
 /* What was kept of its memory is gone with it. */
-static const char context_is_gone[] = "the context was not there any more when it was to be read";
+static const char context_is_gone[] = "the context was gone before it was read";
 
 int kernel_batch_is_open(void)
 {
@@ -279,7 +279,7 @@ static int make_pass(char *why)
 	if (kernel_memory_restore(KERNEL_MEMORY_BEFORE, why) < 0 || kernel_counters_start(c, why) < 0)
 		return -1;
 	batch.running = 1;
-	kernel_tell(&batch.entries[0].record, KERNEL_PASS, NULL);
+	kernel_report(&batch.entries[0].record, KERNEL_PASS, NULL);
 	if (make_launches(why) < 0)
 		return -1;
 	batch.running = 0;
@@ -384,7 +384,7 @@ static int read_entries(char *why)
 	const struct kernel_request *r = batch.request;
 
 	if (batch.modules_loaded) {
-		snprintf(why, KERNEL_WHY_SIZE, "a module was loaded after the launch, and memory cannot be put back any more");
+		snprintf(why, KERNEL_WHY_SIZE, "a module was loaded after the launch, and memory can no longer be restored");
 		return -1;
 	}
 	batch.source_is_due = kernel_source_wanted(r);
@@ -394,24 +394,24 @@ static int read_entries(char *why)
 }
 
 /* What was read before something failed is told, too. */
-static void tell_entry(struct entry *e, int result, const char *why)
+static void report_entry(struct entry *e, int result, const char *why)
 {
 	struct kernel_counters *c = batch.counters;
 	uint32_t first = 0;
 
 	for (int caches = COLD; caches < CACHES; caches++) {
 		for (size_t i = 0; i < c->part_count && e->values[caches][i]; i++)
-			kernel_tell_values(&c->parts[i], e->values[caches][i], first, e->record.number, e->record.time);
+			kernel_report_values(&c->parts[i], e->values[caches][i], first, e->record.number, e->record.time);
 		if (e->values[caches][0])
 			first = (uint32_t)kernel_request_metrics_before(batch.request, batch.request->part_count);
 	}
-	kernel_tell(&e->record, result == 0 ? KERNEL_READ : KERNEL_FAILED, result == 0 ? NULL : why);
+	kernel_report(&e->record, result == 0 ? KERNEL_READ : KERNEL_FAILED, result == 0 ? NULL : why);
 	for (int caches = COLD; caches < CACHES; caches++)
 		for (size_t i = 0; i < KERNEL_REQUEST_PARTS; i++)
 			free(e->values[caches][i]);
 }
 
-static void tell_all(int result, const char *why)
+static void report_all(int result, const char *why)
 {
 	uint32_t wanted = 0;
 
@@ -423,7 +423,7 @@ static void tell_all(int result, const char *why)
 		e->record.spent = batch.spent / (wanted ? wanted : 1);
 		e->record.spent_in_passes = batch.in_passes / (wanted ? wanted : 1);
 		if (e->wanted)
-			tell_entry(e, result, why);
+			report_entry(e, result, why);
 	}
 }
 
@@ -446,14 +446,14 @@ static void forget_all(void)
 	batch.count = 0;
 }
 
-static void tell_begun(void)
+static void report_begun(void)
 {
 	for (uint32_t i = 0; i < batch.last; i++) {
 		struct entry *e = &batch.entries[i];
 
 		e->record.passes = (uint32_t)batch.counters->passes << (batch.request->flush_caches && batch.request->warm);
 		if (e->wanted)
-			kernel_tell(&e->record, KERNEL_BEGUN, e->copy.launch.name);
+			kernel_report(&e->record, KERNEL_BEGUN, e->copy.launch.name);
 	}
 }
 
@@ -485,7 +485,7 @@ static void read_batch(enum kernel_memory after)
 	int result = -1;
 
 	batch.closing = 1;
-	tell_begun();
+	report_begun();
 	if (kernel_agent.driver.cuCtxSynchronize() != 0) {
 		snprintf(why, sizeof(why), "the program's launch failed");
 	} else {
@@ -493,7 +493,7 @@ static void read_batch(enum kernel_memory after)
 		result = read_and_put_back(after, why);
 		batch.spent += cuda_agent.core->now() - begin;
 	}
-	tell_all(result, why);
+	report_all(result, why);
 	forget_all();
 	batch.closing = 0;
 }
@@ -508,8 +508,8 @@ void kernel_batch_launch_failed(uint32_t correlation, int result)
 		return;
 	snprintf(why, sizeof(why), "the program's launch failed (CUDA error %d)", result);
 	if (e->wanted) {
-		kernel_tell(&e->record, KERNEL_BEGUN, e->copy.launch.name);
-		kernel_tell(&e->record, KERNEL_FAILED, why);
+		kernel_report(&e->record, KERNEL_BEGUN, e->copy.launch.name);
+		kernel_report(&e->record, KERNEL_FAILED, why);
 	}
 	kernel_launch_forget(&e->copy);
 	batch.count--;
@@ -524,8 +524,8 @@ void kernel_batch_give_up(const char *why)
 {
 	if (!batch.count)
 		return;
-	tell_begun();
-	tell_all(-1, why);
+	report_begun();
+	report_all(-1, why);
 	batch.count = 0;
 }
 

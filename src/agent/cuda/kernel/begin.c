@@ -150,15 +150,15 @@ static int is_captured(void *stream)
 }
 
 /* Pages of results need to know the devices; the driver answers by the time of a launch. Only while alone. */
-static void tell_devices(void)
+static void report_devices(void)
 {
-	static int told;
+	static int reported;
 
-	if (!told)
-		told = cuda_devices_look();
+	if (!reported)
+		reported = cuda_devices_look();
 }
 
-static const char captured[] = "a stream was being captured, and nothing can be waited for meanwhile";
+static const char captured[] = "a stream was being captured, and Sonde cannot wait during a capture";
 
 static void launch(enum kernel_call call, const struct cupti_call_data *data)
 {
@@ -175,7 +175,7 @@ static void launch(enum kernel_call call, const struct cupti_call_data *data)
 	if (!kernel_batch_is_loaded(&l))
 		kernel_batch_close();
 	if (kernel_choose(&l)) {
-		tell_devices();
+		report_devices();
 		left_open = is_capturing ? kernel_replay_refuse(&kernel_agent.replay, &l, captured) :
 					   kernel_replay_enter(&kernel_agent.replay, &l, &kernel_agent.request);
 	} else {
@@ -198,7 +198,7 @@ static void close_batch(void)
 }
 
 /* It may wait for long: it is not one that others wait for. */
-static void sees(void)
+static void can_see_launches(void)
 {
 	if (!kernel_batch_is_open())
 		return;
@@ -225,9 +225,9 @@ static void launch_graph(const struct cupti_call_data *data)
 		return;
 	begin_alone();
 	kernel_batch_close();
-	tell_devices();
+	report_devices();
 	if (atomic_load(&captures))
-		kernel_tell_left_alone(captured);
+		kernel_report_left_alone(captured);
 	else
 		left_open = kernel_graph_launch(&l, &kernel_agent.request);
 	if (!left_open)
@@ -292,7 +292,7 @@ static void launch_failed(const struct cupti_call_data *data)
 	end_alone();
 }
 
-static void launched(const struct cupti_call_data *data)
+static void note_launch(const struct cupti_call_data *data)
 {
 	left_open = 0;
 	if (is_meeting)
@@ -349,7 +349,7 @@ void kernel_callback(uint32_t id, const struct cupti_call_data *data)
 
 	if (call == KERNEL_CALL_ABOUT) {
 		if (data->site == CUPTI_SITE_ENTER && !ours && kernel_call_may_load(id, data->parameters))
-			sees();
+			can_see_launches();
 		return;
 	}
 	if (call == KERNEL_CALL_NONE || kernel_profiler_call(0, id, data->site == CUPTI_SITE_EXIT)) {
@@ -362,7 +362,7 @@ void kernel_callback(uint32_t id, const struct cupti_call_data *data)
 	}
 	if (call == KERNEL_CALL_SEES) {
 		if (data->site == CUPTI_SITE_ENTER && !ours)
-			sees();
+			can_see_launches();
 		return;
 	}
 	if (data->site == CUPTI_SITE_ENTER && !ours) {
@@ -380,7 +380,7 @@ void kernel_callback(uint32_t id, const struct cupti_call_data *data)
 			capture_call(call, data);
 	} else if (data->site == CUPTI_SITE_EXIT && *data->kept) {
 		if (ours && left_open)
-			launched(data);
+			note_launch(data);
 		if ((is_launch || call == KERNEL_CALL_GRAPH) && data->result && *(const int *)data->result != 0)
 			launch_failed(data);
 		if (is_graph_call(call))
@@ -419,7 +419,7 @@ static void at_exit(void)
 {
 	if (!kernel_is_child() && !atomic_load(&others) && !atomic_load(&reading)) {
 		kernel_range_end();
-		sees();
+		can_see_launches();
 	}
 }
 
@@ -440,7 +440,7 @@ static void remember_folder(const char *path)
 
 static void look_out(void)
 {
-	kernel_tell_process();
+	kernel_report_process();
 	if (kernel_agent.request.ranges)
 		cuda_agent.core->on_nvtx_end(kernel_range_look);
 	pthread_atfork(NULL, NULL, forked);
@@ -454,14 +454,14 @@ static int ask_for_calls(char *why)
 	if (kernel_calls_enable(1) == 0)
 		return 0;
 	kernel_calls_enable(0);
-	snprintf(why, KERNEL_WHY_SIZE, "CUPTI does not tell of launches");
+	snprintf(why, KERNEL_WHY_SIZE, "CUPTI does not report launches");
 	return -1;
 }
 
 int kernel_begin(void)
 {
 	const char *path = getenv("SONDE_KERNEL_REQUEST");
-	char why[KERNEL_WHY_SIZE] = "no request was handed on", text[KERNEL_WHY_SIZE + 60];
+	char why[KERNEL_WHY_SIZE] = "no request was passed to the agent", text[KERNEL_WHY_SIZE + 60];
 
 	remember_folder(cuda_agent.cupti.path);
 	if (path && kernel_request_load(&kernel_agent.request, path, why) == 0 &&

@@ -63,7 +63,7 @@ int kernel_caches_prepare(struct kernel_caches *c, int device, char *why)
 	if (c->is_prepared)
 		return 0;
 	if (prepare_driver(c, device) < 0 && prepare_kernel(c, device) < 0) {
-		snprintf(why, KERNEL_WHY_SIZE, "there is no room on the GPU for emptying its caches (--cache-control none)");
+		snprintf(why, KERNEL_WHY_SIZE, "the GPU has no memory left to empty its caches (use --cache-control none)");
 		return -1;
 	}
 	c->is_prepared = 1;

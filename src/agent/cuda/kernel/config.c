@@ -120,7 +120,7 @@ static int configure_part(const struct maker *m, const char *const *names, size_
 	return -1;
 }
 
-static int works(const struct maker *m, const char *const *names, size_t count)
+static int can_count_names(const struct maker *m, const char *const *names, size_t count)
 {
 	char ignored[KERNEL_WHY_SIZE];
 	int result = configure_part(m, names, count, ignored);
@@ -134,7 +134,7 @@ static void keep_known(const struct maker *m, size_t from, size_t count)
 {
 	struct kernel_part *part = m->part;
 
-	if (works(m, m->wanted->metrics.items + from, count)) {
+	if (can_count_names(m, m->wanted->metrics.items + from, count)) {
 		for (size_t i = from; i < from + count; i++) {
 			part->metrics[part->metric_count] = m->wanted->metrics.items[i];
 			part->numbers[part->metric_count++] = m->first + (uint32_t)i;

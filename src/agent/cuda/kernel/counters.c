@@ -135,7 +135,7 @@ static int prepare_counters(struct kernel_counters *c, const struct kernel_reque
 	if (kernel_failed(kernel_agent.range.cuptiProfilerInitialize(&begin), "CUPTI's profiler", why) < 0)
 		return -1;
 	if (kernel_agent.driver.cuCtxGetDevice(&c->device) != 0) {
-		snprintf(why, KERNEL_WHY_SIZE, "the driver does not tell the device of the context");
+		snprintf(why, KERNEL_WHY_SIZE, "the driver does not report the device of the context");
 		return -1;
 	}
 	if (kernel_device_fits(c->device, why) < 0)

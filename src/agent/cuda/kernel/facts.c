@@ -10,7 +10,7 @@ enum { LIMIT_STACK = 0, LIMIT_PERSISTING = 6, RESOURCE_SMS = 1, FIRST_ATTRIBUTE 
 #define RESOURCE_SMS_AT 96u
 #define DEVICES 64u
 
-static uint64_t told; /* devices; only while alone */
+static uint64_t reported; /* devices; only while alone */
 
 static void ask_limit(uint32_t *ret, int limit)
 {
@@ -69,16 +69,16 @@ void kernel_facts_ask(struct record_kernel *r, const struct kernel_launch *l, vo
 			r->facts[KERNEL_FACT_SCHEDULING] = ex->config->attributes[i].value[0];
 }
 
-void kernel_facts_tell_device(const struct record_kernel *r)
+void kernel_facts_report_device(const struct record_kernel *r)
 {
 	double values[ATTRIBUTES];
 	uint32_t device = r->place.device;
 	int value;
 
-	if (device >= DEVICES || told >> device & 1)
+	if (device >= DEVICES || reported >> device & 1)
 		return;
-	told |= UINT64_C(1) << device;
+	reported |= UINT64_C(1) << device;
 	for (int i = 0; i < ATTRIBUTES; i++)
 		values[i] = kernel_agent.driver.cuDeviceGetAttribute(&value, FIRST_ATTRIBUTE + i, (int)device) == 0 ? (double)value : NAN;
-	kernel_tell_some(KERNEL_VALUES_DEVICE, r->number, r->time, FIRST_ATTRIBUTE, values, ATTRIBUTES);
+	kernel_report_some(KERNEL_VALUES_DEVICE, r->number, r->time, FIRST_ATTRIBUTE, values, ATTRIBUTES);
 }

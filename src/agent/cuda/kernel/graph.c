@@ -55,7 +55,7 @@ static const char *add_kernel_step(struct kernel_graph *g, void *node)
 	struct cuda_node_kernel k = { 0 };
 
 	if (!d->cuGraphKernelNodeGetParams || !d->cuLaunchKernelEx || d->cuGraphKernelNodeGetParams(node, &k) != 0)
-		return "the driver does not tell of its kernels";
+		return "the driver does not report its kernels";
 	s.launch.function = k.function ? k.function : k.kernel;
 	s.launch.context = k.context;
 	s.launch.shared = s.config.shared = k.shared;
@@ -68,7 +68,7 @@ static const char *add_kernel_step(struct kernel_graph *g, void *node)
 	s.ex.extra = k.extra;
 	if ((!k.function || !d->cuFuncGetName || d->cuFuncGetName(&s.launch.name, k.function) != 0) &&
 	    (!k.kernel || !d->cuKernelGetName || d->cuKernelGetName(&s.launch.name, k.kernel) != 0))
-		return "the driver does not tell the names of its kernels";
+		return "the driver does not report the names of its kernels";
 	take_attribute(&s, node, CUDA_LAUNCH_COOPERATIVE);
 	take_attribute(&s, node, CUDA_LAUNCH_CLUSTER);
 	take_attribute(&s, node, CUDA_LAUNCH_SCHEDULING);
@@ -94,7 +94,7 @@ static const char *add_copy(struct kernel_graph *g, void *node)
 	struct kernel_step s = { .type = CUDA_NODE_COPY };
 
 	if (!d->cuGraphMemcpyNodeGetParams || !d->cuMemcpy3D || d->cuGraphMemcpyNodeGetParams(node, &s.copy) != 0)
-		return "the driver does not tell of its copies";
+		return "the driver does not report its copies";
 	if (is_plain_host(&s.copy.from) && g->copies_out)
 		return "it copies to the host and back";
 	if (is_plain_host(&s.copy.to)) {
@@ -111,7 +111,7 @@ static const char *add_set_step(struct kernel_graph *g, void *node)
 
 	if (!d->cuGraphMemsetNodeGetParams || !d->cuMemsetD2D8 || !d->cuMemsetD2D16 || !d->cuMemsetD2D32 ||
 	    d->cuGraphMemsetNodeGetParams(node, &s.set) != 0)
-		return "the driver does not tell of its memory sets";
+		return "the driver does not report its memory sets";
 	return add_graph_step(g, &s) < 0 ? "it has too many nodes" : NULL;
 }
 
@@ -122,7 +122,7 @@ static const char *add_child(struct kernel_graph *g, void *node, unsigned depth)
 	void *child = NULL;
 
 	if (!kernel_agent.driver.cuGraphChildGraphNodeGetGraph || kernel_agent.driver.cuGraphChildGraphNodeGetGraph(node, &child) != 0)
-		return "the driver does not tell of graphs in it";
+		return "the driver does not report graphs in it";
 	return depth == MOST_DEPTH ? "graphs in it lie too deep" : add_graph(g, child, depth + 1);
 }
 
@@ -131,7 +131,7 @@ static const char *add_node(struct kernel_graph *g, void *node, unsigned depth)
 	int type = -1;
 
 	if (kernel_agent.driver.cuGraphNodeGetType(node, &type) != 0)
-		return "the driver does not tell of its nodes";
+		return "the driver does not report its nodes";
 	switch (type) {
 	case CUDA_NODE_KERNEL: return add_kernel_step(g, node);
 	case CUDA_NODE_COPY: return add_copy(g, node);
@@ -168,7 +168,7 @@ static size_t index_of(const struct order *o, const void *node)
 }
 
 /* Those that wait for it wait for one less. */
-static int done(struct order *o, const void *node)
+static int is_node_done(struct order *o, const void *node)
 {
 	size_t at;
 
@@ -200,7 +200,7 @@ static const char *add_in_order(struct kernel_graph *g, struct order *o, unsigne
 		for (size_t i = 0; i < o->count && !why; i++) {
 			if (o->waits[i] != 0)
 				continue;
-			why = done(o, o->nodes[i]) < 0 ? "its edges lead elsewhere" : add_node(g, o->nodes[i], depth);
+			why = is_node_done(o, o->nodes[i]) < 0 ? "its edges lead elsewhere" : add_node(g, o->nodes[i], depth);
 			o->waits[i] = UINT32_MAX;
 			left--;
 		}
@@ -211,7 +211,7 @@ static const char *add_in_order(struct kernel_graph *g, struct order *o, unsigne
 static const char *add_graph(struct kernel_graph *g, void *graph, unsigned depth)
 {
 	const struct cuda_launcher *d = &kernel_agent.driver;
-	const char *why = "the driver does not tell of its nodes";
+	const char *why = "the driver does not report its nodes";
 	struct order o = { 0 };
 
 	if (!d->cuGraphGetNodes || !d->cuGraphGetEdges || !d->cuGraphNodeGetType || d->cuGraphGetNodes(graph, NULL, &o.count) != 0 ||
@@ -321,6 +321,6 @@ int kernel_step_make(const struct kernel_step *step, char *why)
 	if (result == 0)
 		result = kernel_agent.driver.cuCtxSynchronize();
 	if (result != 0)
-		snprintf(why, KERNEL_WHY_SIZE, "a step of the graph could not be made again (CUDA error %d)", result);
+		snprintf(why, KERNEL_WHY_SIZE, "a step of the graph could not be replayed (CUDA error %d)", result);
 	return result == 0 ? 0 : -1;
 }

@@ -13,7 +13,7 @@ struct reading {
 	size_t wanted;
 	struct record_kernel *records;
 	uint8_t *is_wanted;
-	uint8_t *is_told;
+	uint8_t *is_reported;
 	char why[KERNEL_WHY_SIZE];
 };
 
@@ -53,15 +53,15 @@ static void select_graph_kernels(struct reading *r)
 }
 
 /* Those that have no values: why, once, where that is so for good. */
-static void tell_rest(struct reading *r, const void *context)
+static void report_rest(struct reading *r, const void *context)
 {
 	int timed = kernel_counters_hopeless(context) && !r->why[0];
 
 	for (size_t i = 0; i < r->end; i++) {
-		if (!r->is_wanted[i] || r->is_told[i])
+		if (!r->is_wanted[i] || r->is_reported[i])
 			continue;
-		kernel_tell(&r->records[i], KERNEL_BEGUN, r->graph->steps[i].launch.name);
-		kernel_tell(&r->records[i], timed ? KERNEL_TIMED : KERNEL_FAILED, timed ? NULL : r->why);
+		kernel_report(&r->records[i], KERNEL_BEGUN, r->graph->steps[i].launch.name);
+		kernel_report(&r->records[i], timed ? KERNEL_TIMED : KERNEL_FAILED, timed ? NULL : r->why);
 		timed = kernel_counters_hopeless(context);
 	}
 }
@@ -76,7 +76,7 @@ static size_t read_graph_batch(struct reading *r, size_t first)
 		return 0;
 	while (end < r->end && steps[end].type == CUDA_NODE_KERNEL &&
 	       kernel_batch_add_now(&steps[end].launch, r->is_wanted[end] ? &r->records[end] : NULL)) {
-		r->is_told[end] = r->is_wanted[end];
+		r->is_reported[end] = r->is_wanted[end];
 		end++;
 	}
 	kernel_batch_read_now();
@@ -152,17 +152,17 @@ static void read_nodes(struct kernel_graph *g, const struct kernel_launch *launc
 	bind_graph_steps(g, launch);
 	r.records = calloc(g->step_count + 1, sizeof(*r.records));
 	r.is_wanted = calloc(g->step_count + 1, 1);
-	r.is_told = calloc(g->step_count + 1, 1);
-	if (r.records && r.is_wanted && r.is_told) {
+	r.is_reported = calloc(g->step_count + 1, 1);
+	if (r.records && r.is_wanted && r.is_reported) {
 		select_graph_kernels(&r);
 		if (r.wanted) {
 			read_kernels(&r, launch);
-			tell_rest(&r, launch->context);
+			report_rest(&r, launch->context);
 		}
 	}
 	free(r.records);
 	free(r.is_wanted);
-	free(r.is_told);
+	free(r.is_reported);
 }
 
 static int read_whole(const struct kernel_graph *g, const struct kernel_launch *launch, const struct kernel_request *request)
@@ -189,7 +189,7 @@ int kernel_graph_launch(const struct kernel_launch *launch, const struct kernel_
 		g = NULL;
 	}
 	if (!g)
-		kernel_tell_left_alone(why);
+		kernel_report_left_alone(why);
 	else if (request->graphs == KERNEL_GRAPHS_WHOLE)
 		return read_whole(g, launch, request);
 	else

@@ -6,7 +6,7 @@
  * replay.c: what a launch is, and one pass around the program's own. launch.c: made again. config.c: from names of metrics to
  * counters. counters.c: CUPTI's range profiler. memory.c: what the kernel wrote is taken back. caches.c: emptied between passes.
  * graph.c, graph_read.c: kernels of CUDA graphs. range.c, range_calls.c: ranges of many launches.
- * facts.c: what the driver tells of a launch. launch_place.c, python.c: where it is made. result.c: records. trouble.c: what is in the way. timed.c: without counters. */
+ * facts.c: what the driver tells of a launch. launch_origin.c, python.c: where it is made. result.c: records. trouble.c: what is in the way. timed.c: without counters. */
 #ifndef SONDE_AGENT_KERNEL_KERNEL_H
 #define SONDE_AGENT_KERNEL_KERNEL_H
 
@@ -24,7 +24,7 @@
 
 #define KERNEL_HIDDEN __attribute__((visibility("hidden")))
 #define KERNEL_WHY_SIZE 240
-#define KERNEL_NO_MEMORY "there was no memory for it" /* where nothing else is said */
+#define KERNEL_NO_MEMORY "out of memory" /* where nothing else is said */
 #define KERNEL_RANGE_NAME "range"
 #define KERNEL_GRAPH_NAME "CUDA graph" /* what a graph that is read as a whole is called */
 
@@ -112,7 +112,7 @@ struct kernel_name {
 	uint64_t base_hash; /* of the form that is compared */
 	uint64_t ids;       /* bits: those of --kernel-id whose name matches */
 	int matches;        /* -k */
-	int is_told;        /* the report has it */
+	int is_reported;    /* the report has it */
 };
 struct kernel_id;
 int kernel_names_prepare(const struct kernel_request *request, const struct kernel_id *ids, char *why) KERNEL_HIDDEN;
@@ -356,7 +356,7 @@ int kernel_application_leave(struct kernel_counters *c, const struct record_kern
 
 /* facts.c: attributes and limits that a launch has; those of its device, once. */
 void kernel_facts_ask(struct record_kernel *r, const struct kernel_launch *launch, void *function) KERNEL_HIDDEN;
-void kernel_facts_tell_device(const struct record_kernel *r) KERNEL_HIDDEN;
+void kernel_facts_report_device(const struct record_kernel *r) KERNEL_HIDDEN;
 /* python.c: functions of Python that the calling thread is in, innermost first, until `take` returns other than 0, which is returned. Only while alone. */
 #define KERNEL_PYTHON_TEXT 1024u
 struct kernel_python_frame {
@@ -366,19 +366,19 @@ struct kernel_python_frame {
 };
 int kernel_python_each(int (*take)(void *context, const struct kernel_python_frame *frame), void *context) KERNEL_HIDDEN;
 
-/* launch_place.c: where a kernel is launched: by the thread that does it, then. And the process, once, if it is one of those that are meant. */
-void kernel_tell_place(const struct record_kernel *kernel) KERNEL_HIDDEN;
+/* launch_origin.c: where a kernel is launched: by the thread that does it, then. And the process, once, if it is one of those that are meant. */
+void kernel_report_place(const struct record_kernel *kernel) KERNEL_HIDDEN;
 int kernel_process_is_meant(const struct kernel_request *request) KERNEL_HIDDEN;
-void kernel_tell_process(void) KERNEL_HIDDEN;
+void kernel_report_process(void) KERNEL_HIDDEN;
 /* A graph is launched, and left alone. */
-void kernel_tell_left_alone(const char *why) KERNEL_HIDDEN;
+void kernel_report_left_alone(const char *why) KERNEL_HIDDEN;
 
 /* result.c */
-void kernel_tell_some(enum kernel_values what, uint32_t number, uint64_t time, uint32_t first, const double *values,
-		      uint32_t count) KERNEL_HIDDEN;
-void kernel_tell(const struct record_kernel *record, enum kernel_state state, const char *text) KERNEL_HIDDEN;
+void kernel_report_some(enum kernel_values what, uint32_t number, uint64_t time, uint32_t first, const double *values,
+			uint32_t count) KERNEL_HIDDEN;
+void kernel_report(const struct record_kernel *record, enum kernel_state state, const char *text) KERNEL_HIDDEN;
 /* `first`: added to the numbers of the metrics. */
-void kernel_tell_values(const struct kernel_part *p, const double *values, uint32_t first, uint32_t number, uint64_t time) KERNEL_HIDDEN;
+void kernel_report_values(const struct kernel_part *p, const double *values, uint32_t first, uint32_t number, uint64_t time) KERNEL_HIDDEN;
 
 /* instructions/passes.c: passes beyond those of the counters, of launches that follow each other. Memory before them is kept (KERNEL_MEMORY_BEFORE). What fails is told, and
  * is no reason to give a kernel up. */

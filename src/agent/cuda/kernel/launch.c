@@ -38,7 +38,7 @@ int kernel_launch_again(const struct kernel_launch *l, char *why)
 	if (result == 0)
 		result = kernel_agent.driver.cuCtxSynchronize();
 	if (result != 0)
-		snprintf(why, KERNEL_WHY_SIZE, "the kernel could not be launched again (CUDA error %d)", result);
+		snprintf(why, KERNEL_WHY_SIZE, "the kernel could not be replayed (CUDA error %d)", result);
 	return result == 0 ? 0 : -1;
 }
 

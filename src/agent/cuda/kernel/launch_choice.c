@@ -174,9 +174,9 @@ static int is_launch_selected(const struct kernel_launch *l, const struct kernel
 /* The report has the names of those that were not read, for who looks for one in vain. */
 static int pass_over(struct kernel_name *name, const char *text)
 {
-	if (!name->is_told)
+	if (!name->is_reported)
 		cuda_function_number(text);
-	name->is_told = 1;
+	name->is_reported = 1;
 	return 0;
 }
 

@@ -44,16 +44,16 @@ int kernel_memory_fits(size_t copies)
 /* Copying much memory may take seconds, and is not to be taken for a kernel that does not end. */
 static int copy_checkpoint(int (*how)(struct cupti_checkpoint *handle), enum kernel_memory which)
 {
-	struct record_kernel told = { .time = cuda_agent.core->now() };
+	struct record_kernel reported = { .time = cuda_agent.core->now() };
 	char amount[40];
 	int result;
 
 	if (kept_gib[which] < MUCH_GIB)
 		return how(&kept[which]);
 	snprintf(amount, sizeof(amount), "%.0f GiB", kept_gib[which]);
-	kernel_tell(&told, KERNEL_COPIES, amount);
+	kernel_report(&reported, KERNEL_COPIES, amount);
 	result = how(&kept[which]);
-	kernel_tell(&told, KERNEL_WENT_ON, NULL);
+	kernel_report(&reported, KERNEL_WENT_ON, NULL);
 	return result;
 }
 
@@ -73,7 +73,7 @@ int kernel_memory_save(enum kernel_memory which, void *context, char *why)
 	result = copy_checkpoint(library.save, which);
 	if (result == CUPTI_OK)
 		return 0;
-	snprintf(why, KERNEL_WHY_SIZE, "memory could not be kept for another pass (error %d); fewer metrics need fewer passes", result);
+	snprintf(why, KERNEL_WHY_SIZE, "memory could not be saved for another pass (error %d); fewer metrics need fewer passes", result);
 	return -1;
 }
 
@@ -83,7 +83,7 @@ int kernel_memory_restore(enum kernel_memory which, char *why)
 
 	if (result == CUPTI_OK)
 		return 0;
-	snprintf(why, KERNEL_WHY_SIZE, "memory could not be put back (error %d)", result);
+	snprintf(why, KERNEL_WHY_SIZE, "memory could not be restored (error %d)", result);
 	return -1;
 }
 

@@ -47,7 +47,7 @@ static void compare_plain(struct kernel_name *entry, const char *name)
 }
 
 /* A name of the user's own, or the name itself. */
-static const char *renamed(const char *name)
+static const char *find_renamed_kernel(const char *name)
 {
 	size_t size = strlen(name);
 
@@ -69,7 +69,7 @@ static void examine_kernel_name(struct kernel_name *entry, const char *name)
 	if (request->name_base != KERNEL_NAME_DEMANGLED) {
 		match_kernel_name(entry, plain ? plain : name);
 	} else {
-		match_kernel_name(entry, renamed(plain ? plain : name));
+		match_kernel_name(entry, find_renamed_kernel(plain ? plain : name));
 		compare_plain(entry, name);
 	}
 	free(plain);

@@ -21,7 +21,7 @@ static struct {
 	struct record_kernel record;
 	uint64_t begun;
 	int failed;
-	int devices_told;
+	int devices_reported;
 	char why[KERNEL_WHY_SIZE];
 } range;
 
@@ -34,12 +34,11 @@ static int is_work(enum kernel_call call)
 static int start_counters(const struct kernel_launch *l, const struct kernel_request *request)
 {
 	if (kernel_counters_hopeless(l->context)) {
-		snprintf(range.why, sizeof(range.why), "counters of this context cannot be read, as was said before");
+		snprintf(range.why, sizeof(range.why), "counters of this context cannot be read, as reported before");
 		return -1;
 	}
 	if (kernel_is_capturing()) {
-		snprintf(range.why, sizeof(range.why),
-			 "a stream was being captured when it began, and nothing can be waited for meanwhile");
+		snprintf(range.why, sizeof(range.why), "a stream was being captured when it began, and Sonde cannot wait during a capture");
 		return -1;
 	}
 	range.counters = kernel_replay_prepare(&kernel_agent.replay, l, &range.record, request, range.why);
@@ -68,18 +67,18 @@ static void begin_range_read(const struct cupti_call_data *data, uint64_t key)
 	range.last = key;
 	if (!kernel_choose_range(&l))
 		return;
-	if (!range.devices_told)
-		range.devices_told = cuda_devices_look();
+	if (!range.devices_reported)
+		range.devices_reported = cuda_devices_look();
 	range.key = key;
 	range.why[0] = '\0';
 	range.begun = cuda_agent.core->now();
 	atomic_store(&range.launches, 0);
 	atomic_store(&range.modules_loaded, 0);
 	kernel_replay_describe(&kernel_agent.replay, &l, &range.record);
-	kernel_tell(&range.record, KERNEL_BEGUN, KERNEL_RANGE_NAME);
+	kernel_report(&range.record, KERNEL_BEGUN, KERNEL_RANGE_NAME);
 	range.failed = start_counters(&l, &kernel_agent.request) < 0;
 	if (kernel_agent.request.ranges == KERNEL_RANGES_BY_RUNS)
-		kernel_tell(&range.record, KERNEL_PASS, NULL);
+		kernel_report(&range.record, KERNEL_PASS, NULL);
 	atomic_store(&range.thread, (void *)&errno);
 }
 
@@ -87,7 +86,7 @@ static int pass_again(struct kernel_counters *c)
 {
 	char ignored[KERNEL_WHY_SIZE];
 
-	kernel_tell(&range.record, KERNEL_PASS, NULL);
+	kernel_report(&range.record, KERNEL_PASS, NULL);
 	if (kernel_memory_restore(KERNEL_MEMORY_BEFORE, range.why) < 0 || kernel_counters_start(c, range.why) < 0)
 		return -1;
 	if ((kernel_agent.request.flush_caches && kernel_caches_flush(&c->caches, range.why) < 0) ||
@@ -127,14 +126,14 @@ static int make_again(struct kernel_counters *c)
 	}
 	kernel_memory_forget(KERNEL_MEMORY_AFTER);
 	for (size_t i = 0; i < c->part_count && result == 0; i++)
-		kernel_tell_values(&c->parts[i], c->parts[i].values, 0, range.record.number, range.record.time);
+		kernel_report_values(&c->parts[i], c->parts[i].values, 0, range.record.number, range.record.time);
 	return result;
 }
 
 static int stop_counters(void)
 {
 	if (kernel_agent.request.ranges == KERNEL_RANGES_BY_CALLS && atomic_load(&range.modules_loaded)) {
-		snprintf(range.why, sizeof(range.why), "a module was loaded in it, and memory cannot be put back any more");
+		snprintf(range.why, sizeof(range.why), "a module was loaded in it, and memory can no longer be restored");
 		return -1;
 	}
 	if (kernel_agent.driver.cuCtxSynchronize() != 0) {
@@ -152,7 +151,7 @@ static void report_range_read(int failed)
 {
 	range.record.facts[KERNEL_FACT_LAUNCHES] = atomic_load(&range.launches);
 	range.record.spent = cuda_agent.core->now() - range.begun;
-	kernel_tell(&range.record, failed ? KERNEL_FAILED : KERNEL_READ, failed ? range.why : NULL);
+	kernel_report(&range.record, failed ? KERNEL_FAILED : KERNEL_READ, failed ? range.why : NULL);
 	range.counters = NULL;
 	atomic_store(&range.thread, NULL);
 }
@@ -184,13 +183,15 @@ static void end_range_read(void)
 	void *was;
 
 	if (range.counters && kernel_is_capturing()) {
-		snprintf(range.why, sizeof(range.why), "a stream was being captured at its end, and nothing can be waited for meanwhile");
+		snprintf(range.why, sizeof(range.why),
+			 "a stream was being captured at its end, and Sonde cannot wait during a "
+			 "capture");
 		finish_range_read(1);
 	} else if (range.counters && kernel_agent.driver.cuCtxPushCurrent(range.counters->context) == 0) {
 		finish_range_read(range.failed || stop_counters() < 0);
 		kernel_agent.driver.cuCtxPopCurrent(&was);
 	} else if (range.counters) {
-		snprintf(range.why, sizeof(range.why), "its context was not there any more when it ended");
+		snprintf(range.why, sizeof(range.why), "its context was gone when it ended");
 		kernel_calls_forget();
 		report_range_read(1);
 	} else {
@@ -251,7 +252,7 @@ static void remember(enum kernel_call call, const struct cupti_call_data *data)
 	kernel_begin_alone();
 	if (atomic_load(&range.thread) && !range.failed) {
 		if (is_work(call) && data->context != range.counters->context) {
-			snprintf(range.why, sizeof(range.why), "it works in several contexts (--replay-mode app-range)");
+			snprintf(range.why, sizeof(range.why), "it uses several contexts (use --replay-mode app-range)");
 			result = -1;
 		} else {
 			result = kernel_calls_remember(call, data, range.why);

@@ -85,7 +85,7 @@ static struct remembered *add_range_call(enum kind kind)
 
 static int too_many(char *why)
 {
-	snprintf(why, KERNEL_WHY_SIZE, "it has more calls than can be remembered (--replay-mode app-range)");
+	snprintf(why, KERNEL_WHY_SIZE, "it has too many calls (use --replay-mode app-range)");
 	return -1;
 }
 
@@ -101,7 +101,7 @@ static int add_launch(enum kernel_call call, const struct cupti_call_data *data,
 		return 0;
 	free(r->launch);
 	r->launch = NULL;
-	snprintf(why, KERNEL_WHY_SIZE, "arguments of a launch cannot be copied (--replay-mode app-range)");
+	snprintf(why, KERNEL_WHY_SIZE, "arguments of a launch cannot be copied (use --replay-mode app-range)");
 	return -1;
 }
 
@@ -142,7 +142,7 @@ static int add_copy(const struct cupti_call_data *data, char *why)
 	uint32_t from, to;
 
 	if (ask_type(p->from, &from) < 0 || ask_type(p->to, &to) < 0) {
-		snprintf(why, KERNEL_WHY_SIZE, "the driver does not tell what memory is copied in it");
+		snprintf(why, KERNEL_WHY_SIZE, "the driver does not report the memory that is copied in it");
 		return -1;
 	}
 	if (!to)
@@ -183,7 +183,7 @@ int kernel_calls_remember(enum kernel_call call, const struct cupti_call_data *d
 		return add_range_call(WAIT) ? 0 : too_many(why);
 	if (kind == NOTHING)
 		return 0;
-	snprintf(why, KERNEL_WHY_SIZE, "%.*s is called in it, which cannot be made again (--replay-mode app-range)",
+	snprintf(why, KERNEL_WHY_SIZE, "%.*s is called in it, which cannot be replayed (use --replay-mode app-range)",
 		 (int)cuda_call_name_size(data->name), data->name);
 	return -1;
 }
@@ -197,7 +197,7 @@ static int repeat_range_call(const struct remembered *r, char *why)
 	else
 		result = kernel_agent.driver.cuCtxSynchronize();
 	if (result != 0)
-		snprintf(why, KERNEL_WHY_SIZE, "a launch of the range could not be made again (CUDA error %d)", result);
+		snprintf(why, KERNEL_WHY_SIZE, "a launch of the range could not be replayed (CUDA error %d)", result);
 	if (result == 0 && (r->kind == SET || r->kind == COPY))
 		return kernel_step_make(&r->step, why);
 	return result == 0 ? 0 : -1;

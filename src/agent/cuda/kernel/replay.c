@@ -43,15 +43,15 @@ static void describe_replay(struct kernel_replay *replay, const struct kernel_la
 	ask_function(r, l);
 	if (l->launches)
 		r->facts[KERNEL_FACT_LAUNCHES] = l->launches;
-	kernel_tell_place(r);
+	kernel_report_place(r);
 }
 
 /* Whatever goes wrong, the program's launch goes on. */
 static int give_up_replay(struct kernel_replay *replay, const struct kernel_launch *launch)
 {
-	kernel_tell(&replay->record, KERNEL_BEGUN, launch->name);
+	kernel_report(&replay->record, KERNEL_BEGUN, launch->name);
 	replay->record.spent = cuda_agent.core->now() - replay->begun;
-	kernel_tell(&replay->record, KERNEL_FAILED, replay->why);
+	kernel_report(&replay->record, KERNEL_FAILED, replay->why);
 	return 0;
 }
 
@@ -90,8 +90,8 @@ static int one_pass(struct kernel_replay *replay, const struct kernel_launch *la
 		kernel_counters_let_go(replay->counters);
 		return give_up_replay(replay, launch);
 	}
-	kernel_tell(&replay->record, KERNEL_BEGUN, launch->name);
-	kernel_tell(&replay->record, KERNEL_PASS, NULL);
+	kernel_report(&replay->record, KERNEL_BEGUN, launch->name);
+	kernel_report(&replay->record, KERNEL_PASS, NULL);
 	return 1;
 }
 
@@ -99,9 +99,9 @@ static int prepare_replay(struct kernel_replay *replay, const struct kernel_laun
 {
 	int result;
 
-	kernel_tell(&replay->record, KERNEL_WAITS, launch->name);
+	kernel_report(&replay->record, KERNEL_WAITS, launch->name);
 	result = kernel_agent.driver.cuCtxSynchronize();
-	kernel_tell(&replay->record, KERNEL_WENT_ON, NULL);
+	kernel_report(&replay->record, KERNEL_WENT_ON, NULL);
 	if (result != 0) {
 		snprintf(replay->why, sizeof(replay->why), "the context has had an error before");
 		return -1;
@@ -138,7 +138,7 @@ struct kernel_counters *kernel_replay_prepare(struct kernel_replay *replay, cons
 static int without_counters(struct kernel_replay *replay, const struct kernel_launch *launch)
 {
 	kernel_batch_close();
-	kernel_tell(&replay->record, KERNEL_BEGUN, launch->name);
+	kernel_report(&replay->record, KERNEL_BEGUN, launch->name);
 	kernel_agent.driver.cuCtxSynchronize();
 	kernel_timed_begin(launch->correlation);
 	return 1;
@@ -162,8 +162,8 @@ int kernel_replay_enter(struct kernel_replay *replay, const struct kernel_launch
 		return replay->timed ? without_counters(replay, launch) : give_up_replay(replay, launch);
 	}
 	if (!replay->counters->part_count && !kernel_source_wanted(request)) {
-		kernel_tell(&replay->record, KERNEL_BEGUN, launch->name);
-		kernel_tell(&replay->record, KERNEL_READ, NULL);
+		kernel_report(&replay->record, KERNEL_BEGUN, launch->name);
+		kernel_report(&replay->record, KERNEL_READ, NULL);
 		return 0;
 	}
 	if ((replay->counters->passes == 1 && !request->warm && !kernel_source_wanted(request)) || request->application_folder)
@@ -183,7 +183,7 @@ static int last_pass(struct kernel_replay *replay)
 	    kernel_counters_decode(replay->counters, part, replay->range + 1, replay->why) < 0 ||
 	    kernel_counters_evaluate(part, replay->range, replay->why) < 0)
 		return -1;
-	kernel_tell_values(part, part->values, 0, replay->record.number, replay->record.time);
+	kernel_report_values(part, part->values, 0, replay->record.number, replay->record.time);
 	return 0;
 }
 
@@ -193,7 +193,7 @@ static void leave_timed(struct kernel_replay *replay)
 	replay->record.duration = kernel_timed_end();
 	replay->record.spent = cuda_agent.core->now() - replay->begun;
 	/* It is said once why. */
-	kernel_tell(&replay->record, replay->why[0] ? KERNEL_FAILED : KERNEL_TIMED, replay->why[0] ? replay->why : NULL);
+	kernel_report(&replay->record, replay->why[0] ? KERNEL_FAILED : KERNEL_TIMED, replay->why[0] ? replay->why : NULL);
 }
 
 void kernel_replay_leave(struct kernel_replay *replay, int result)
@@ -209,10 +209,10 @@ void kernel_replay_leave(struct kernel_replay *replay, int result)
 		kernel_counters_stop(replay->counters, ignored);
 	} else if (last_pass(replay) == 0) {
 		replay->record.spent = cuda_agent.core->now() - replay->begun;
-		kernel_tell(&replay->record, KERNEL_READ, NULL);
+		kernel_report(&replay->record, KERNEL_READ, NULL);
 		return;
 	}
 	kernel_counters_let_go(replay->counters);
 	replay->record.spent = cuda_agent.core->now() - replay->begun;
-	kernel_tell(&replay->record, KERNEL_FAILED, replay->why);
+	kernel_report(&replay->record, KERNEL_FAILED, replay->why);
 }

@@ -13,14 +13,14 @@ static struct {
 	_Atomic uint64_t duration;
 } timed;
 
-static void requested(uint8_t **buffer, size_t *size, size_t *max_records)
+static void give_timed_buffer(uint8_t **buffer, size_t *size, size_t *max_records)
 {
 	*buffer = aligned_alloc(8, BUFFER_SIZE);
 	*size = *buffer ? BUFFER_SIZE : 0;
 	*max_records = 0;
 }
 
-static void completed(void *context, uint32_t stream, uint8_t *buffer, size_t size, size_t valid)
+static void take_timed_buffer(void *context, uint32_t stream, uint8_t *buffer, size_t size, size_t valid)
 {
 	struct cupti_record *record = NULL;
 	struct cupti_kernel kernel;
@@ -41,7 +41,7 @@ static void completed(void *context, uint32_t stream, uint8_t *buffer, size_t si
 
 void kernel_timed_begin(uint32_t correlation)
 {
-	if (!timed.begun && cuda_agent.cupti.cuptiActivityRegisterCallbacks(requested, completed) == CUPTI_OK &&
+	if (!timed.begun && cuda_agent.cupti.cuptiActivityRegisterCallbacks(give_timed_buffer, take_timed_buffer) == CUPTI_OK &&
 	    cuda_agent.cupti.cuptiActivityEnable(CUPTI_KIND_CONCURRENT_KERNEL) == CUPTI_OK)
 		timed.begun = 1;
 	timed.correlation = correlation;

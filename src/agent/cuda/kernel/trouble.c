@@ -11,21 +11,22 @@ static const struct {
 } known[] = {
 	{ CUPTI_INSUFFICIENT_PRIVILEGES, KERNEL_FORBIDDEN ": the driver does not let this user read counters" },
 	{ CUPTI_VIRTUAL_INSUFFICIENT_PRIVILEGES,
-	  KERNEL_FORBIDDEN ": the host of this virtual GPU does not let it read counters (enable_profiling=1 in "
-			   "the virtual machine's settings does)" },
+	  KERNEL_FORBIDDEN ": the host of this virtual GPU does not allow reading counters (set enable_profiling=1 in the virtual "
+			   "machine's settings)" },
 	{ CUPTI_HARDWARE_BUSY, KERNEL_HELD ": another tool reads counters of this GPU" },
 	{ CUPTI_VIRTUAL_NOT_SUPPORTED,
 	  "counters of a virtual GPU cannot be read with this driver; its host decides (enable_profiling=1 in the virtual "
 	  "machine's settings)" },
 	{ CUPTI_CONFIDENTIAL, "counters cannot be read while the GPU is in confidential-computing mode" },
 	{ CUPTI_MINING, "cards made for mining (CMP) have no counters" },
-	{ CUPTI_MIG, "counters of this MIG instance cannot be read: take a whole GPU, or an instance that shares nothing with others" },
+	{ CUPTI_MIG, "counters of this MIG instance cannot be read: use a whole GPU, or an instance that shares nothing with others" },
 	{ CUPTI_SLI, "counters cannot be read while SLI is on" },
 	{ CUPTI_WSL,
 	  "under WSL counters are for those that NVIDIA's control panel on Windows lets read them (Manage GPU Performance Counters)" },
-	{ CUPTI_UNKNOWN_CHIP, "this CUPTI does not know the GPU: it is older than the GPU; install that of a newer CUDA" },
+	{ CUPTI_UNKNOWN_CHIP, "this CUPTI is older than the GPU; install the CUPTI of a newer CUDA" },
 	{ CUPTI_LEGACY, "counters need a GPU of compute capability 7.0 or later" },
-	{ CUPTI_NOT_COMPATIBLE, "this CUPTI does not go with the driver: update the driver, or set SONDE_CUPTI to that of an older CUDA" },
+	{ CUPTI_NOT_COMPATIBLE, "this CUPTI does not match the driver: update the driver, or set SONDE_CUPTI to the CUPTI of an older "
+				"CUDA" },
 };
 
 int kernel_failed(int result, const char *what, char *why)

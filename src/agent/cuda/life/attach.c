@@ -1,5 +1,5 @@
 /* A program that is attached to: CUPTI is there while it is recorded. At the end it is left where its makers ask for that, at the end
- * of a call of the program's, while no other thread is in one (away.c). Where that moment does not come in time it stays, with nothing
+ * of a call of the program's, while no other thread is in one (cupti_pause.c). Where that moment does not come in time it stays, with nothing
  * enabled, until the program is attached to again. */
 #include <time.h>
 
@@ -65,21 +65,21 @@ static void attach_cuda_agent(void)
 }
 
 /* At one's turn. */
-static void stay(void)
+static void keep_cupti(void)
 {
 	cuda_activities_rest();
 	cuda_agent.core->diagnose(
 		DIAGNOSTIC_INFO,
-		"CUPTI stays in the program, with nothing enabled, and adds up to a microsecond to each launch: no moment was found "
-		"in which a thread left a CUDA call while no other one was in a call. Attaching once more tries again.");
+		"CUPTI stays in the program, with nothing enabled, and adds up to a microsecond to each launch: CUDA calls were "
+		"always under way. Attach again to retry.");
 }
 
 static void stay_without_turn(void)
 {
 	cuda_agent.core->diagnose(
 		DIAGNOSTIC_WARNING,
-		"CUPTI stays in the program: it had not come back from a call when the agents left, and is switched off only when "
-		"it does. Attaching once more tries again.");
+		"CUPTI stays in the program: a call into it had not returned when the agents left. It is switched off when the call "
+		"returns. Attach again to retry.");
 }
 
 /* CUPTI's own thread may still be handing over what was fetched. */
@@ -112,7 +112,7 @@ static void wait_until_gone(void)
 			return;
 	cuda_away_cancel();
 	if (atomic_load(&cuda_agent.state) == CUDA_CLOSED)
-		stay();
+		keep_cupti();
 	cuda_give_turn();
 }
 
@@ -141,7 +141,7 @@ static void detach_cuda_agent(void)
 }
 
 /* What callbacks tell of when it happens has happened before. */
-static void ready(void)
+static void note_agent_ready(void)
 {
 	if (cuda_is_ours() && cuda_devices_look())
 		cuda_activities_driver_ready();
@@ -149,7 +149,7 @@ static void ready(void)
 
 void cuda_attach_prepare(void (*how_to_begin)(void))
 {
-	static const struct agent_attach_listener listener = { attach_cuda_agent, detach_cuda_agent, ready };
+	static const struct agent_attach_listener listener = { attach_cuda_agent, detach_cuda_agent, note_agent_ready };
 
 	begin = how_to_begin;
 	cuda_agent.core->on_attach(&listener);

@@ -157,7 +157,7 @@ int cuda_take(void)
 
 	if (result == 0 && cuda_agent.core->session->modules & RING_GATE_CUDA && cuda_activities_prepare() < 0) {
 		cuda_agent.cupti.cuptiUnsubscribe(cuda_agent.subscriber);
-		snprintf(why, sizeof(why), "%.200s does not do what is needed", cuda_agent.cupti.path);
+		snprintf(why, sizeof(why), "%.200s lacks functions that Sonde needs", cuda_agent.cupti.path);
 		result = -1;
 	}
 	if (result == 0) {

@@ -105,7 +105,7 @@ static void hand_over(void)
 	cuda_agent.core->cuda_is(RING_CUDA_HERE);
 }
 
-static void used(const char *function, const char *library)
+static void note_cupti_used(const char *function, const char *library)
 {
 	char text[400];
 	int ours;
@@ -129,7 +129,7 @@ static void used(const char *function, const char *library)
 	cuda_agent.core->diagnose(DIAGNOSTIC_WARNING, text);
 }
 
-static void released(void)
+static void note_cupti_released(void)
 {
 	if (!(atomic_load(&cuda_life.holds) & CUDA_HOLD_OTHER))
 		return;
@@ -140,7 +140,7 @@ static void released(void)
 
 void cuda_leave_prepare(void)
 {
-	static const struct agent_cupti_listener listener = { used, released };
+	static const struct agent_cupti_listener listener = { note_cupti_used, note_cupti_released };
 
 	atexit(at_exit);
 	cuda_agent.core->on_leaving(leaving);

@@ -69,7 +69,7 @@ void cuda_attach_prepare(void (*begin)(void)) CUDA_HIDDEN;
 void cuda_leave_prepare(void) CUDA_HIDDEN;
 int cuda_let_go(enum cuda_state next) CUDA_HIDDEN;
 
-/* away.c: CUPTI is away while no window is open and nothing is made. `next`: when to look again, ms. */
+/* cupti_pause.c: CUPTI is away while no window is open and nothing is made. `next`: when to look again, ms. */
 void cuda_away_prepare(void) CUDA_HIDDEN;
 void cuda_away_look(uint64_t now, uint64_t *next) CUDA_HIDDEN;
 void cuda_away_cancel(void) CUDA_HIDDEN;

@@ -44,7 +44,7 @@ DESTROY(1)
 DESTROY(2)
 DESTROY(3)
 
-static destructor around(destructor real)
+static destructor wrap_destructor(destructor real)
 {
 	static const destructor ours[DESTRUCTORS] = { destroy_0, destroy_1, destroy_2, destroy_3 };
 
@@ -59,7 +59,7 @@ static destructor around(destructor real)
 
 static int create_key(pthread_key_t *key, destructor real)
 {
-	destructor ours = real ? around(real) : NULL;
+	destructor ours = real ? wrap_destructor(real) : NULL;
 
 	if (ours)
 		atomic_store(&ends.seen, 1);

@@ -118,7 +118,7 @@ static void come_back(struct watcher *w, uint64_t now)
 	atomic_store(&cuda_life.released_at, 0);
 	atomic_fetch_and(&cuda_life.holds, ~(uint32_t)CUDA_HOLD_OTHER);
 	if (cuda_take() == 0)
-		cuda_agent.core->diagnose(DIAGNOSTIC_INFO, "The program has let go of CUPTI: CUDA is recorded again.");
+		cuda_agent.core->diagnose(DIAGNOSTIC_INFO, "The program has released CUPTI: CUDA is recorded again.");
 	else
 		atomic_fetch_or(&cuda_life.holds, CUDA_HOLD_OTHER);
 	cuda_give_turn();

@@ -16,15 +16,15 @@ static struct {
 	_Atomic int unified; /* 0 not yet, 1 on, -1 CUPTI cannot */
 } activities;
 
-static uint32_t flags(void)
+static uint32_t get_activity_flags(void)
 {
 	return cuda_agent.core->session->cuda_flags;
 }
 
-static void refused(const char *what, int result)
+static void report_refused_activity(const char *what, int result)
 {
 	const char *why = NULL;
-	char text[256] = "CUDA: CUPTI does not record what was asked for: ";
+	char text[256] = "CUDA: CUPTI cannot record: ";
 
 	strncat(text, what, 64);
 	if (cuda_agent.cupti.cuptiGetResultString(result, &why) == CUPTI_OK && why) {
@@ -41,14 +41,14 @@ static void enable_kinds(int on)
 	int result;
 
 	for (unsigned i = 0; (k = cuda_kind_at(i)); i++) {
-		if (!k->in_window || (flags() & k->option) != k->option)
+		if (!k->in_window || (get_activity_flags() & k->option) != k->option)
 			continue;
 		result = on ? cuda_agent.cupti.cuptiActivityEnable(k->kind) : cuda_agent.cupti.cuptiActivityDisable(k->kind);
 		if (on && result != CUPTI_OK && k->asked)
-			refused(k->asked, result);
+			report_refused_activity(k->asked, result);
 	}
 	/* With it the nodes of a graph are not recorded one by one. */
-	if (!(flags() & RING_CUDA_GRAPH_NODES)) {
+	if (!(get_activity_flags() & RING_CUDA_GRAPH_NODES)) {
 		if (on)
 			cuda_agent.cupti.cuptiActivityEnable(CUPTI_KIND_GRAPH_TRACE);
 		else
@@ -74,7 +74,7 @@ static uint32_t unified_kinds(struct cupti_unified_config *configs)
 	uint32_t count = 0;
 
 	for (size_t i = 0; i < COUNT_OF(wanted); i++)
-		if ((flags() & wanted[i].option) == wanted[i].option)
+		if ((get_activity_flags() & wanted[i].option) == wanted[i].option)
 			configs[count++] = (struct cupti_unified_config){ CUPTI_UNIFIED_ALL_DEVICES, wanted[i].kind, NO_UNIFIED_DEVICE, 1 };
 	return count;
 }
@@ -84,7 +84,7 @@ static int configure_unified(void)
 {
 	struct cupti_unified_config configs[8];
 	uint32_t count = unified_kinds(configs);
-	int asked = (flags() & (RING_CUDA_CPU_FAULTS | RING_CUDA_GPU_FAULTS)) != 0, expected = 0, result = -1;
+	int asked = (get_activity_flags() & (RING_CUDA_CPU_FAULTS | RING_CUDA_GPU_FAULTS)) != 0, expected = 0, result = -1;
 
 	if (!asked && !atomic_load(&activities.managed))
 		return 0;
@@ -94,7 +94,7 @@ static int configure_unified(void)
 		return expected == 1;
 	result = cuda_agent.cupti.cuptiActivityConfigureUnifiedMemoryCounter(configs, count);
 	if (result != CUPTI_OK && asked)
-		refused("page faults", result);
+		report_refused_activity("page faults", result);
 	if (result != CUPTI_OK)
 		return 0;
 	atomic_store(&activities.unified, 1);
@@ -155,7 +155,7 @@ int cuda_activities_prepare(void)
 	cuda_buffers_prepare();
 	cuda_clock_start();
 	if (cupti->cuptiSetThreadIdType && cupti->cuptiSetThreadIdType(CUPTI_THREAD_ID_SYSTEM) != CUPTI_OK)
-		cuda_agent.core->diagnose(DIAGNOSTIC_WARNING, "CUDA: CUPTI does not tell which thread made a call");
+		cuda_agent.core->diagnose(DIAGNOSTIC_WARNING, "CUDA: CUPTI does not report which thread made a call");
 	if (cupti->cuptiActivityRegisterCallbacks(cuda_buffer_requested, cuda_buffer_completed) != CUPTI_OK)
 		return -EIO;
 	cuda_calls_prepare();
@@ -174,7 +174,7 @@ void cuda_activities_open(void)
 	const struct cupti *cupti = &cuda_agent.cupti;
 	int saved = errno;
 
-	if (cupti->cuptiActivityEnableCudaEventDeviceTimestamps && (flags() & RING_CUDA_EVENT_TIMES))
+	if (cupti->cuptiActivityEnableCudaEventDeviceTimestamps && (get_activity_flags() & RING_CUDA_EVENT_TIMES))
 		cupti->cuptiActivityEnableCudaEventDeviceTimestamps(1);
 	/* Not those of queries that found the work unfinished: programs that poll make millions of them. */
 	if (cupti->cuptiActivityEnableAllSyncRecords)
@@ -203,7 +203,7 @@ void cuda_activities_flush(int all)
 
 	cuda_clock_compare();
 	cuda_agent.cupti.cuptiActivityFlushAll(all ? CUPTI_FLUSH_FORCED : 0);
-	cuda_clock_tell();
+	cuda_clock_report();
 	errno = saved;
 }
 

@@ -132,7 +132,7 @@ void cuda_buffer_requested(uint8_t **buffer, size_t *size, size_t *max_records)
 	*max_records = 0;
 	if (!*buffer && !atomic_exchange_explicit(&full_reported, 1, memory_order_relaxed))
 		cuda_agent.core->diagnose(DIAGNOSTIC_WARNING,
-					  "CUDA: no memory for more of CUPTI's records; some are lost, see the counts of losses");
+					  "CUDA: out of memory for CUPTI's records; some are lost, see the counts of losses");
 	atomic_fetch_sub(&inside, 1);
 }
 
@@ -174,7 +174,8 @@ static void write_batch(const struct cuda_decoding *decoding, uint64_t dropped)
 static void report_unknown(void)
 {
 	if (!atomic_exchange_explicit(&unknown_reported, 1, memory_order_relaxed))
-		cuda_agent.core->diagnose(DIAGNOSTIC_WARNING, "CUDA: this CUPTI gives records that are not understood; they are left out");
+		cuda_agent.core->diagnose(DIAGNOSTIC_WARNING, "CUDA: this CUPTI writes records that Sonde does not know; they are "
+							      "left out");
 }
 
 void cuda_buffer_completed(void *context, uint32_t stream, uint8_t *buffer, size_t size, size_t valid)

@@ -17,7 +17,7 @@ struct call {
 	uint8_t choice;
 	uint8_t kind;
 	uint8_t managed;
-	_Atomic uint8_t told;
+	_Atomic uint8_t reported;
 };
 
 static struct call calls[CUDA_CLASSES][MOST_CALLS];
@@ -113,7 +113,7 @@ void cuda_calls_prepare(void)
 			const char *name = NULL;
 
 			call->name = NULL;
-			atomic_store_explicit(&call->told, 0, memory_order_relaxed);
+			atomic_store_explicit(&call->reported, 0, memory_order_relaxed);
 			if (cuda_agent.cupti.cuptiGetCallbackName(domain_of(class), id, &name) != CUPTI_OK || !name)
 				continue;
 			call->choice = (uint8_t)cuda_call_choose(class, name, &kind);
@@ -123,28 +123,28 @@ void cuda_calls_prepare(void)
 		}
 }
 
-static uint32_t flags(void)
+static uint32_t get_call_flags(void)
 {
 	return cuda_agent.core->session->cuda_flags;
 }
 
-static int wanted(const struct call *call)
+static int is_call_wanted(const struct call *call)
 {
 	if (!call->name)
 		return 0;
-	return call->choice == CUDA_CALL_ALWAYS || (call->choice == CUDA_CALL_ON_REQUEST && (flags() & RING_CUDA_ALL_APIS));
+	return call->choice == CUDA_CALL_ALWAYS || (call->choice == CUDA_CALL_ON_REQUEST && (get_call_flags() & RING_CUDA_ALL_APIS));
 }
 
 int cuda_call_wanted(enum cuda_api_class class, uint32_t id)
 {
 	struct call *call = id < MOST_CALLS ? &calls[class][id] : NULL;
 
-	if (!call || !wanted(call))
+	if (!call || !is_call_wanted(call))
 		return 0;
-	if (atomic_load_explicit(&call->told, memory_order_acquire))
+	if (atomic_load_explicit(&call->reported, memory_order_acquire))
 		return 1;
-	if (cuda_tell(&(struct cuda_definition){ .kind = DEFINE_CUDA_CALL, .id = (uint64_t) class << 32 | id, .text = call->name }) == 0)
-		atomic_store_explicit(&call->told, 1, memory_order_release);
+	if (cuda_report(&(struct cuda_definition){ .kind = DEFINE_CUDA_CALL, .id = (uint64_t) class << 32 | id, .text = call->name }) == 0)
+		atomic_store_explicit(&call->reported, 1, memory_order_release);
 	return 1;
 }
 
@@ -152,7 +152,7 @@ uint64_t cuda_call_stack_threshold(enum cuda_api_class class, uint32_t id)
 {
 	const struct call *call = id < MOST_CALLS ? &calls[class][id] : NULL;
 
-	if (!call || !(flags() & RING_CUDA_BACKTRACES) || call->kind >= RING_CUDA_CALL_KINDS || !wanted(call))
+	if (!call || !(get_call_flags() & RING_CUDA_BACKTRACES) || call->kind >= RING_CUDA_CALL_KINDS || !is_call_wanted(call))
 		return NEVER;
 	return cuda_agent.core->session->cuda_stack_threshold[call->kind];
 }
@@ -177,7 +177,7 @@ void cuda_calls_enable_managed(int on)
 
 void cuda_calls_enable_stacks(int on)
 {
-	if (!(flags() & RING_CUDA_BACKTRACES))
+	if (!(get_call_flags() & RING_CUDA_BACKTRACES))
 		return;
 	for (unsigned class = 0; class < CUDA_CLASSES; class ++)
 		for (uint32_t id = 1; id < MOST_CALLS; id++)
@@ -192,7 +192,7 @@ static void enable_calls(enum cuda_api_class class, int (*choose)(uint32_t id, u
 	cuda_agent.cupti.cuptiActivityEnable(class == CUDA_CLASS_DRIVER ? CUPTI_KIND_DRIVER : CUPTI_KIND_RUNTIME);
 	for (uint32_t id = 1; choose && id < MOST_CALLS; id++)
 		if (calls[class][id].name)
-			choose(id, (uint8_t)wanted(&calls[class][id]));
+			choose(id, (uint8_t)is_call_wanted(&calls[class][id]));
 }
 
 void cuda_calls_enable(int on)

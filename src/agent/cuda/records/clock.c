@@ -16,7 +16,7 @@ struct clock_state {
 	struct cuda_lock lock;
 	struct cuda_clock_fit fit;
 	_Atomic uint64_t error; /* ns, at most */
-	_Atomic uint64_t told;
+	_Atomic uint64_t reported;
 };
 
 static struct clock_state state;
@@ -158,20 +158,20 @@ static void report_cuda_clock(uint32_t method, uint64_t error)
 {
 	struct cuda_wire_clock body = { .cupti = cuda_agent.cupti.version, .driver = cuda_driver_version(), .error = error };
 
-	cuda_tell(&(struct cuda_definition){ .kind = DEFINE_CUDA_CLOCK,
-					     .teller = CUDA_TELLER_PROGRAM,
-					     .time = cuda_agent.core->now(),
-					     .id = method,
-					     .body = &body,
-					     .body_size = sizeof(body),
-					     .text = cuda_agent.cupti.path });
+	cuda_report(&(struct cuda_definition){ .kind = DEFINE_CUDA_CLOCK,
+					       .reporter = CUDA_REPORTER_PROGRAM,
+					       .time = cuda_agent.core->now(),
+					       .id = method,
+					       .body = &body,
+					       .body_size = sizeof(body),
+					       .text = cuda_agent.cupti.path });
 }
 
-void cuda_clock_tell(void)
+void cuda_clock_report(void)
 {
 	uint64_t error = state.error;
 
-	if (atomic_exchange_explicit(&state.told, error, memory_order_relaxed) < error)
+	if (atomic_exchange_explicit(&state.reported, error, memory_order_relaxed) < error)
 		report_cuda_clock(CUDA_CLOCK_FITTED, error);
 }
 
@@ -197,7 +197,7 @@ void cuda_clock_start(void)
 	atomic_store_explicit(&state.fitted, 0, memory_order_relaxed);
 	atomic_store_explicit(&state.given_back, 0, memory_order_relaxed);
 	state.fit.count = 0;
-	state.error = state.told = 0;
+	state.error = state.reported = 0;
 	if (cupti->cuptiActivityRegisterTimestampCallback && cupti->cuptiActivityRegisterTimestampCallback(stamp) == CUPTI_OK) {
 		report_cuda_clock(CUDA_CLOCK_SESSION, 0);
 		return;

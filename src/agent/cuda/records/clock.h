@@ -24,7 +24,7 @@ void cuda_clock_give_back(void) __attribute__((visibility("hidden")));
 /* Compares the clocks now, where that is needed. */
 void cuda_clock_compare(void) __attribute__((visibility("hidden")));
 /* Tells how far off the fit may be, if that has become worse. */
-void cuda_clock_tell(void) __attribute__((visibility("hidden")));
+void cuda_clock_report(void) __attribute__((visibility("hidden")));
 void cuda_clock_get(struct cuda_clock_fit *ret) __attribute__((visibility("hidden")));
 
 /* Adds a pair; one that is not later than the last is left out. */

@@ -70,7 +70,7 @@ static void fill_device(struct device *device, const struct cupti_device *d)
 }
 
 /* `device` is a copy: the lock is not held while the recorder is waited for. */
-static void tell_device(uint32_t id, struct device *device, enum cuda_teller teller)
+static void report_device(uint32_t id, struct device *device, enum cuda_reporter reporter)
 {
 	struct cuda_wire_device *w = &device->wire;
 	int placed = device->placed;
@@ -80,13 +80,13 @@ static void tell_device(uint32_t id, struct device *device, enum cuda_teller tel
 	w->pci_device = placed ? device->driver.pci_device : CUDA_NO_ID;
 	w->attributes[CUDA_ATTRIBUTE_SHARED_PER_BLOCK_OPTIN] = placed ? device->driver.shared_optin : CUDA_NO_ID;
 	w->attributes[CUDA_ATTRIBUTE_INTEGRATED] = placed ? device->driver.integrated : CUDA_NO_ID;
-	cuda_tell(&(struct cuda_definition){ .kind = DEFINE_CUDA_DEVICE,
-					     .teller = teller,
-					     .time = cuda_agent.core->now(),
-					     .id = id,
-					     .body = w,
-					     .body_size = sizeof(*w),
-					     .text = device->name });
+	cuda_report(&(struct cuda_definition){ .kind = DEFINE_CUDA_DEVICE,
+					       .reporter = reporter,
+					       .time = cuda_agent.core->now(),
+					       .id = id,
+					       .body = w,
+					       .body_size = sizeof(*w),
+					       .text = device->name });
 }
 
 static void decode_device(const struct cuda_source *s)
@@ -99,7 +99,7 @@ static void decode_device(const struct cuda_source *s)
 	fill_device(&devices[d->id], d);
 	copy = devices[d->id];
 	cuda_lock_release(&devices_lock);
-	tell_device(d->id, &copy, CUDA_TELLER_OURS);
+	report_device(d->id, &copy, CUDA_REPORTER_OURS);
 }
 
 static void place_device(uint32_t id, const struct cuda_driver_device *driver)
@@ -113,7 +113,7 @@ static void place_device(uint32_t id, const struct cuda_driver_device *driver)
 	copy = devices[id];
 	cuda_lock_release(&devices_lock);
 	if (copy.recorded)
-		tell_device(id, &copy, CUDA_TELLER_PROGRAM);
+		report_device(id, &copy, CUDA_REPORTER_PROGRAM);
 }
 
 void cuda_device_seen(uint32_t id)
@@ -176,7 +176,7 @@ static void decode_context(const struct cuda_source *s)
 					  .green = c->green,
 					  .sm_count = c->sm_count };
 
-	cuda_tell(&(struct cuda_definition){ .kind = DEFINE_CUDA_CONTEXT, .id = c->context, .body = &body, .body_size = sizeof(body) });
+	cuda_report(&(struct cuda_definition){ .kind = DEFINE_CUDA_CONTEXT, .id = c->context, .body = &body, .body_size = sizeof(body) });
 }
 
 static void decode_stream(const struct cuda_source *s)
@@ -184,7 +184,7 @@ static void decode_stream(const struct cuda_source *s)
 	const struct cupti_stream *t = s->record;
 	struct cuda_wire_stream body = { .context = t->context, .device = CUDA_NO_ID, .priority = (int32_t)t->priority, .flag = t->flag };
 
-	cuda_tell(&(struct cuda_definition){ .kind = DEFINE_CUDA_STREAM, .id = t->stream, .body = &body, .body_size = sizeof(body) });
+	cuda_report(&(struct cuda_definition){ .kind = DEFINE_CUDA_STREAM, .id = t->stream, .body = &body, .body_size = sizeof(body) });
 }
 
 const struct cuda_kind cuda_object_kinds[] = {

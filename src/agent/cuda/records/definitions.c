@@ -9,14 +9,14 @@ uint32_t cuda_text_room(uint32_t record_size, const char *text)
 	return text ? (uint32_t)strnlen(text, room) : 0;
 }
 
-int cuda_tell(const struct cuda_definition *d)
+int cuda_report(const struct cuda_definition *d)
 {
 	const struct agent_interface *core = cuda_agent.core;
 	uint32_t fixed = (uint32_t)sizeof(struct record_define) + d->body_size;
 	uint32_t text_size = cuda_text_room(fixed, d->text);
 	struct record_define *record;
 
-	record = d->teller == CUDA_TELLER_OURS ? core->begin_patiently(fixed + text_size) : core->begin_definition(fixed + text_size);
+	record = d->reporter == CUDA_REPORTER_OURS ? core->begin_patiently(fixed + text_size) : core->begin_definition(fixed + text_size);
 	if (!record)
 		return -1;
 	record->time = d->time;

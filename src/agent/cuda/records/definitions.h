@@ -4,14 +4,14 @@
 
 #include "agent/cuda/cuda.h"
 
-enum cuda_teller {
-	CUDA_TELLER_OURS,   /* a thread that hands out CUPTI's buffers: may wait for the recorder */
-	CUDA_TELLER_PROGRAM /* in a callback, on a thread of the program */
+enum cuda_reporter {
+	CUDA_REPORTER_OURS,   /* a thread that hands out CUPTI's buffers: may wait for the recorder */
+	CUDA_REPORTER_PROGRAM /* in a callback, on a thread of the program */
 };
 
 struct cuda_definition {
 	enum define_kind kind;
-	enum cuda_teller teller;
+	enum cuda_reporter reporter;
 	unsigned level;
 	uint64_t time; /* 0 = not known */
 	uint64_t id;
@@ -22,7 +22,7 @@ struct cuda_definition {
 };
 
 /* 0, or -1 when there was no room. */
-int cuda_tell(const struct cuda_definition *definition) __attribute__((visibility("hidden")));
+int cuda_report(const struct cuda_definition *definition) __attribute__((visibility("hidden")));
 /* Puts what there is room for behind a record of this size; its length. */
 uint32_t cuda_text_room(uint32_t record_size, const char *text) __attribute__((visibility("hidden")));
 

@@ -131,7 +131,7 @@ static void fill_attributes(uint32_t *a, int device)
 }
 
 /* 0 where the driver does not say. */
-static uint64_t amount(int which, int device)
+static uint64_t get_driver_amount(int which, int device)
 {
 	uint32_t value = attribute(which, device);
 
@@ -151,12 +151,12 @@ int cuda_driver_describe(uint32_t ordinal, struct cuda_wire_device *ret, char *n
 	if (driver.get_memory && driver.get_memory(&memory, device) == 0)
 		ret->memory = memory;
 	/* Two transfers a clock. */
-	ret->bandwidth = 2 * amount(ATTRIBUTE_MEMORY_CLOCK, device) * 1000 * amount(ATTRIBUTE_BUS_WIDTH, device) / 8;
-	ret->clock = amount(ATTRIBUTE_CLOCK, device) * 1000;
-	ret->sm_count = (uint32_t)amount(ATTRIBUTE_SMS, device);
-	ret->l2 = (uint32_t)amount(ATTRIBUTE_L2, device);
-	ret->major = (uint32_t)amount(ATTRIBUTE_MAJOR, device);
-	ret->minor = (uint32_t)amount(ATTRIBUTE_MINOR, device);
+	ret->bandwidth = 2 * get_driver_amount(ATTRIBUTE_MEMORY_CLOCK, device) * 1000 * get_driver_amount(ATTRIBUTE_BUS_WIDTH, device) / 8;
+	ret->clock = get_driver_amount(ATTRIBUTE_CLOCK, device) * 1000;
+	ret->sm_count = (uint32_t)get_driver_amount(ATTRIBUTE_SMS, device);
+	ret->l2 = (uint32_t)get_driver_amount(ATTRIBUTE_L2, device);
+	ret->major = (uint32_t)get_driver_amount(ATTRIBUTE_MAJOR, device);
+	ret->minor = (uint32_t)get_driver_amount(ATTRIBUTE_MINOR, device);
 	fill_attributes(ret->attributes, device);
 	name[0] = '\0';
 	if (!driver.get_name || driver.get_name(name, (int)name_size, device) != 0)

@@ -34,7 +34,7 @@ static uint64_t node_id(void *node)
 	return id;
 }
 
-static void tell_graph(const struct cupti_graph_data *data, unsigned kind)
+static void report_graph(const struct cupti_graph_data *data, unsigned kind)
 {
 	uint32_t exec = kind == GRAPH_EXECUTABLE || kind == GRAPH_DESTROYED ? exec_id(data->exec) : 0;
 	uint32_t original = kind == GRAPH_CLONED ? graph_id(data->original_graph) : 0;
@@ -42,12 +42,12 @@ static void tell_graph(const struct cupti_graph_data *data, unsigned kind)
 
 	if (!graph && !exec)
 		return;
-	cuda_tell(&(struct cuda_definition){ .kind = DEFINE_CUDA_GRAPH,
-					     .teller = CUDA_TELLER_PROGRAM,
-					     .level = kind,
-					     .time = cuda_agent.core->now(),
-					     .id = graph,
-					     .extra = (uint64_t)original << 32 | exec });
+	cuda_report(&(struct cuda_definition){ .kind = DEFINE_CUDA_GRAPH,
+					       .reporter = CUDA_REPORTER_PROGRAM,
+					       .level = kind,
+					       .time = cuda_agent.core->now(),
+					       .id = graph,
+					       .extra = (uint64_t)original << 32 | exec });
 }
 
 /* The stack at a node's making is its only one: when it is replayed there is none. */
@@ -61,7 +61,7 @@ static int write_stack(uint64_t time)
 	return 1;
 }
 
-static void tell_node(const struct cupti_graph_data *data, int cloned)
+static void report_node(const struct cupti_graph_data *data, int cloned)
 {
 	uint64_t time = cuda_agent.core->now();
 	uint64_t node = node_id(data->node);
@@ -73,24 +73,24 @@ static void tell_node(const struct cupti_graph_data *data, int cloned)
 	if (!node)
 		return;
 	body.stack = !cloned && write_stack(time);
-	cuda_tell(&(struct cuda_definition){ .kind = DEFINE_CUDA_GRAPH_NODE,
-					     .teller = CUDA_TELLER_PROGRAM,
-					     .time = time,
-					     .id = node,
-					     .body = &body,
-					     .body_size = sizeof(body) });
+	cuda_report(&(struct cuda_definition){ .kind = DEFINE_CUDA_GRAPH_NODE,
+					       .reporter = CUDA_REPORTER_PROGRAM,
+					       .time = time,
+					       .id = node,
+					       .body = &body,
+					       .body_size = sizeof(body) });
 }
 
 int cuda_graph_callback(uint32_t id, const struct cupti_graph_data *data)
 {
 	switch (id) {
-	case CUPTI_GRAPH_CREATED: tell_graph(data, GRAPH_CREATED); return 1;
-	case CUPTI_GRAPH_CLONED: tell_graph(data, GRAPH_CLONED); return 1;
-	case CUPTI_GRAPH_EXEC_CREATED: tell_graph(data, GRAPH_EXECUTABLE); return 1;
+	case CUPTI_GRAPH_CREATED: report_graph(data, GRAPH_CREATED); return 1;
+	case CUPTI_GRAPH_CLONED: report_graph(data, GRAPH_CLONED); return 1;
+	case CUPTI_GRAPH_EXEC_CREATED: report_graph(data, GRAPH_EXECUTABLE); return 1;
 	case CUPTI_GRAPH_DESTROY:
-	case CUPTI_GRAPH_EXEC_DESTROY: tell_graph(data, GRAPH_DESTROYED); return 1;
+	case CUPTI_GRAPH_EXEC_DESTROY: report_graph(data, GRAPH_DESTROYED); return 1;
 	case CUPTI_GRAPH_NODE_CREATED:
-	case CUPTI_GRAPH_NODE_CLONED: tell_node(data, id == CUPTI_GRAPH_NODE_CLONED); return 1;
+	case CUPTI_GRAPH_NODE_CLONED: report_node(data, id == CUPTI_GRAPH_NODE_CLONED); return 1;
 	default: return 0;
 	}
 }

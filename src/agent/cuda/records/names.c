@@ -16,7 +16,7 @@ struct known {
 	uint64_t hash;
 	uint32_t id;
 	uint32_t size;
-	_Atomic uint32_t told;
+	_Atomic uint32_t reported;
 	uint8_t bytes[];
 };
 
@@ -31,27 +31,27 @@ struct numbers {
 	uint32_t count;
 	_Atomic uint32_t last;
 	_Atomic int reported;
-	int (*tell)(uint32_t id, const void *bytes, uint32_t size);
+	int (*report)(uint32_t id, const void *bytes, uint32_t size);
 };
 
-static int tell_function(uint32_t id, const void *bytes, uint32_t size)
+static int report_function(uint32_t id, const void *bytes, uint32_t size)
 {
 	(void)size;
-	return cuda_tell(&(struct cuda_definition){ .kind = DEFINE_CUDA_FUNCTION, .id = id, .text = bytes });
+	return cuda_report(&(struct cuda_definition){ .kind = DEFINE_CUDA_FUNCTION, .id = id, .text = bytes });
 }
 
-static int tell_launch(uint32_t id, const void *bytes, uint32_t size)
+static int report_launch(uint32_t id, const void *bytes, uint32_t size)
 {
-	return cuda_tell(&(struct cuda_definition){ .kind = DEFINE_CUDA_LAUNCH, .id = id, .body = bytes, .body_size = size });
+	return cuda_report(&(struct cuda_definition){ .kind = DEFINE_CUDA_LAUNCH, .id = id, .body = bytes, .body_size = size });
 }
 
-static struct numbers functions = { .tell = tell_function };
-static struct numbers launches = { .tell = tell_launch };
+static struct numbers functions = { .report = report_function };
+static struct numbers launches = { .report = report_launch };
 /* Names by the address CUPTI keeps them at. A module that is loaded later may have others there, so the text
  * decides. */
 static _Atomic(struct known *) recent[RECENT_NAMES];
 
-static uint64_t mix(uint64_t hash, uint64_t word)
+static uint64_t mix_name_hash(uint64_t hash, uint64_t word)
 {
 	hash = (hash ^ word) * 0x9e3779b97f4a7c15u;
 	return hash ^ hash >> 29;
@@ -64,11 +64,11 @@ static uint64_t hash_bytes(const uint8_t *bytes, uint32_t size)
 
 	for (; at + 8 <= size; at += 8) {
 		memcpy(&word, bytes + at, 8);
-		hash = mix(hash, word);
+		hash = mix_name_hash(hash, word);
 	}
 	word = 0;
 	memcpy(&word, bytes + at, size - at);
-	return mix(hash, word);
+	return mix_name_hash(hash, word);
 }
 
 static struct known *find_numbered_name(struct table *table, uint64_t hash, const void *bytes, uint32_t size)
@@ -139,14 +139,14 @@ static struct known *add_numbered_name(struct numbers *n, uint64_t hash, const v
 	known->hash = hash;
 	known->size = size;
 	known->id = next_number(n);
-	atomic_store_explicit(&known->told, 0, memory_order_relaxed);
+	atomic_store_explicit(&known->reported, 0, memory_order_relaxed);
 	memcpy(known->bytes, bytes, size);
 	put_numbered_name(table, known);
 	n->count++;
 	return known;
 }
 
-static struct known *know(struct numbers *n, const void *bytes, uint32_t size)
+static struct known *know_name(struct numbers *n, const void *bytes, uint32_t size)
 {
 	uint64_t hash = hash_bytes(bytes, size);
 	struct known *known = find_numbered_name(atomic_load_explicit(&n->table, memory_order_acquire), hash, bytes, size);
@@ -162,8 +162,8 @@ static struct known *know(struct numbers *n, const void *bytes, uint32_t size)
  * used. */
 static uint32_t report_name_number(struct numbers *n, struct known *known)
 {
-	if (!atomic_load_explicit(&known->told, memory_order_acquire) && n->tell(known->id, known->bytes, known->size) == 0)
-		atomic_store_explicit(&known->told, 1, memory_order_release);
+	if (!atomic_load_explicit(&known->reported, memory_order_acquire) && n->report(known->id, known->bytes, known->size) == 0)
+		atomic_store_explicit(&known->reported, 1, memory_order_release);
 	return known->id;
 }
 
@@ -172,9 +172,9 @@ static uint32_t number_of_unknown(struct numbers *n, const void *bytes, uint32_t
 	uint32_t id = next_number(n);
 
 	if (!atomic_exchange_explicit(&n->reported, 1, memory_order_relaxed))
-		cuda_agent.core->diagnose(DIAGNOSTIC_WARNING, "CUDA: no memory for more names and ways of launching; "
-							      "the report is complete, but larger");
-	n->tell(id, bytes, size);
+		cuda_agent.core->diagnose(DIAGNOSTIC_WARNING, "CUDA: out of memory for names and launch configurations; the report is "
+							      "complete, but larger");
+	n->report(id, bytes, size);
 	return id;
 }
 
@@ -186,12 +186,12 @@ uint32_t cuda_function_number(const char *name)
 
 	if (!name)
 		return 0;
-	slot = &recent[mix(0, (uintptr_t)name) >> 32 & (RECENT_NAMES - 1)];
+	slot = &recent[mix_name_hash(0, (uintptr_t)name) >> 32 & (RECENT_NAMES - 1)];
 	known = atomic_load_explicit(slot, memory_order_acquire);
 	if (known && strcmp((const char *)known->bytes, name) == 0)
 		return report_name_number(&functions, known);
 	size = strlen(name) + 1;
-	known = know(&functions, name, (uint32_t)size);
+	known = know_name(&functions, name, (uint32_t)size);
 	if (!known)
 		return number_of_unknown(&functions, name, (uint32_t)size);
 	atomic_store_explicit(slot, known, memory_order_release);
@@ -200,7 +200,7 @@ uint32_t cuda_function_number(const char *name)
 
 uint32_t cuda_launch_number(const struct cuda_wire_launch *launch)
 {
-	struct known *known = know(&launches, launch, sizeof(*launch));
+	struct known *known = know_name(&launches, launch, sizeof(*launch));
 
 	return known ? report_name_number(&launches, known) : number_of_unknown(&launches, launch, sizeof(*launch));
 }
@@ -213,7 +213,7 @@ static void forget_name_numbers(struct numbers *n)
 		struct known *known = atomic_load_explicit(&table->slots[i], memory_order_acquire);
 
 		if (known)
-			atomic_store_explicit(&known->told, 0, memory_order_relaxed);
+			atomic_store_explicit(&known->reported, 0, memory_order_relaxed);
 	}
 	atomic_store(&n->reported, 0);
 }

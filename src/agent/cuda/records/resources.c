@@ -50,8 +50,12 @@ static uint32_t stream_id(void *context, void *stream)
 
 static void report_cuda_resource(enum define_kind kind, uint64_t id, const void *body, uint32_t size)
 {
-	cuda_tell(&(struct cuda_definition){
-		.kind = kind, .teller = CUDA_TELLER_PROGRAM, .time = cuda_agent.core->now(), .id = id, .body = body, .body_size = size });
+	cuda_report(&(struct cuda_definition){ .kind = kind,
+					       .reporter = CUDA_REPORTER_PROGRAM,
+					       .time = cuda_agent.core->now(),
+					       .id = id,
+					       .body = body,
+					       .body_size = size });
 }
 
 static void context_changed(void *context, int ended)

@@ -22,9 +22,9 @@ void cuda_stack_callback(int domain, uint32_t id, const struct cupti_call_data *
 	if (!cuda_agent.core->on(RING_GATE_CUDA))
 		return; /* a warm-up */
 	cuda_agent.core->stack(start, cuda_agent.core->session->cuda_stack_size);
-	cuda_tell(&(struct cuda_definition){ .kind = DEFINE_CUDA_STACK,
-					     .teller = CUDA_TELLER_PROGRAM,
-					     .time = now,
-					     .id = cuda_correlation(data->correlation),
-					     .extra = start });
+	cuda_report(&(struct cuda_definition){ .kind = DEFINE_CUDA_STACK,
+					       .reporter = CUDA_REPORTER_PROGRAM,
+					       .time = now,
+					       .id = cuda_correlation(data->correlation),
+					       .extra = start });
 }

@@ -10,7 +10,7 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
-#include "base/system/output_place.h"
+#include "base/system/output_path.h"
 #include "cli/kernel/filter.h"
 #include "cli/kernel/output.h"
 #include "cli/kernel/rename.h"
@@ -31,10 +31,10 @@ static int copy_to(int target, const char *from)
 	return r;
 }
 
-static int copy_bytes(const char *from, const struct output_place *to)
+static int copy_bytes(const char *from, const struct output_path *to)
 {
 	mode_t before = umask(0077); /* reports are their owner's; a confined process may not change that later */
-	int target = output_place_create(to), r = target;
+	int target = output_path_create(to), r = target;
 
 	if (target >= 0)
 		r = copy_to(target, from);
@@ -42,7 +42,7 @@ static int copy_bytes(const char *from, const struct output_place *to)
 	if (target >= 0 && close(target) != 0 && r == 0)
 		r = -errno;
 	if (r == 0)
-		r = output_place_keep(to, true);
+		r = output_path_keep(to, true);
 	if (r < 0)
 		unlinkat(to->folder, to->part, 0);
 	return r;
@@ -103,7 +103,7 @@ static struct placed *find_kept_kernel(const struct part *p, int64_t id)
 }
 
 /* The first that stays of the same process and device; NULL: none does. */
-static const struct placed *heir(const struct part *p, const struct placed *of)
+static const struct placed *find_heir(const struct part *p, const struct placed *of)
 {
 	for (size_t i = 0; of && i < p->count; i++)
 		if (p->kernels[i].is_kept && p->kernels[i].process == of->process && p->kernels[i].device == of->device)
@@ -115,7 +115,7 @@ static bool keeps_metric(const struct part *p, int64_t *v)
 {
 	const struct placed *k = find_kept_kernel(p, v[COLUMN_KERNEL_METRIC_RESULT]);
 
-	if (v[COLUMN_KERNEL_METRIC_KIND] == KERNEL_METRIC_DEVICE && k && !k->is_kept && (k = heir(p, k)))
+	if (v[COLUMN_KERNEL_METRIC_KIND] == KERNEL_METRIC_DEVICE && k && !k->is_kept && (k = find_heir(p, k)))
 		v[COLUMN_KERNEL_METRIC_RESULT] = k->id;
 	return k && k->is_kept;
 }
@@ -219,7 +219,8 @@ static bool select_kept_kernels(struct cli *cli, const struct kernel_fields *fie
 	}
 	kernel_renames_release(&renames);
 	if (ok && fields->import && p->count && !results->count) {
-		command_fail(cli, &kernel_command, "None of the %zu kernels of %s is chosen: nothing is written", p->count, fields->import);
+		command_fail(cli, &kernel_command, "None of the %zu kernels of %s is selected; nothing is written", p->count,
+			     fields->import);
 		ok = false;
 	}
 	if (ok)
@@ -265,7 +266,7 @@ static bool is_same_file(const char *a, const char *b)
 
 static int write_whole(struct cli *cli, const char *from, const char *to)
 {
-	struct output_place place;
+	struct output_path place;
 	struct report *report;
 	struct error err;
 	int r;
@@ -276,10 +277,10 @@ static int write_whole(struct cli *cli, const char *from, const char *to)
 	report_close(report);
 	if (is_same_file(from, to))
 		return 0;
-	if (output_place_find(&place, to, &err) < 0)
+	if (output_path_find(&place, to, &err) < 0)
 		return command_fail(cli, &kernel_command, "%s", err.text);
 	r = copy_bytes(from, &place);
-	output_place_release(&place);
+	output_path_release(&place);
 	return r < 0 ? command_fail(cli, &kernel_command, "%s cannot be written: %s", to, strerror(-r)) : 0;
 }
 
@@ -303,7 +304,7 @@ int kernel_copy(struct cli *cli, const struct kernel_fields *fields)
 		return status;
 	status = has_filter(fields) ? write_kernel_part(cli, fields, opened.path, path) : write_whole(cli, opened.path, path);
 	if (!status && !fields->quiet)
-		fprintf(kernel_told(cli), "==PROF== Report: %s\n", path);
+		fprintf(kernel_reported(cli), "==PROF== Report: %s\n", path);
 	return close_report(&opened, status);
 }
 

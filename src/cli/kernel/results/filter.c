@@ -254,15 +254,15 @@ int kernel_filter_results(const struct kernel_fields *fields, struct kernel_resu
 {
 	struct choosing c = { .fields = fields };
 	size_t kept = 0, i = 0;
-	int r = prepare_result_filter(&c, results->count), chosen;
+	int r = prepare_result_filter(&c, results->count), selected;
 
 	for (; i < results->count && r >= 0; i++) {
 		struct kernel_result k = results->items[i];
 
-		chosen = is_selected_result(&c, &k);
-		r = chosen < 0 ? chosen : 0;
+		selected = is_selected_result(&c, &k);
+		r = selected < 0 ? selected : 0;
 		/* Those that are passed over stand behind the others, and are released with them. */
-		if (chosen > 0) {
+		if (selected > 0) {
 			results->items[i] = results->items[kept];
 			results->items[kept++] = k;
 		}

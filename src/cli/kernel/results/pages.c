@@ -5,13 +5,13 @@
 #include <string.h>
 
 #include "base/macros.h"
-#include "base/system/output_place.h"
+#include "base/system/output_path.h"
 #include "cli/reports/confine_reader.h"
 #include "cli/kernel/filter.h"
 #include "cli/kernel/options.h"
 #include "cli/kernel/output.h"
 #include "cli/kernel/rename.h"
-#include "cli/kernel/results/shown.h"
+#include "cli/kernel/results/shown_sections.h"
 #include "cli/kernel/instructions.h"
 #include "cli/reports/open_report.h"
 #include "fmt/record.h"
@@ -99,13 +99,13 @@ static int seen_function(void *context, const int64_t *values, uint32_t present)
 	char *plain = mangled ? demangle_cuda(mangled) : NULL;
 
 	if (plain || name)
-		fprintf(kernel_told(p->cli), "  %s\n", plain ? plain : name);
+		fprintf(kernel_reported(p->cli), "  %s\n", plain ? plain : name);
 	free(plain);
 	return 0;
 }
 
 /* What is known of a program that did not come to a launch. Warnings were printed when it ran. */
-static int tell_reason(void *context, const int64_t *values, uint32_t present)
+static int report_reason(void *context, const int64_t *values, uint32_t present)
 {
 	static const char no_cuda[] = "There is no CUDA data: the program did";
 	struct printing *p = context;
@@ -116,7 +116,7 @@ static int tell_reason(void *context, const int64_t *values, uint32_t present)
 	bool is_reason = text && strncmp(text, no_cuda, strlen(no_cuda)) == 0;
 
 	if (is_reason)
-		fprintf(kernel_told(p->cli), "==WARNING== The program did%s\n", text + strlen(no_cuda));
+		fprintf(kernel_reported(p->cli), "==WARNING== The program did%s\n", text + strlen(no_cuda));
 	p->reason_known |= is_reason || values[COLUMN_DIAGNOSTIC_SEVERITY] > DIAGNOSTIC_INFO;
 	return 0;
 }
@@ -131,19 +131,19 @@ static const char *likely_reason(const struct kernel_fields *f)
 	return "The program used CUDA, and ended before it launched a kernel.";
 }
 
-static void tell_of_none(struct printing *p)
+static void report_none(struct printing *p)
 {
-	report_each_row(p->results.report, TABLE_DIAGNOSTIC, COLUMN_DIAGNOSTIC_TEXT + 1, tell_reason, p);
+	report_each_row(p->results.report, TABLE_DIAGNOSTIC, COLUMN_DIAGNOSTIC_TEXT + 1, report_reason, p);
 	if (!p->reason_known && !p->fields->import && !report_row_count(p->results.report, TABLE_CUDA_FUNCTION))
-		fprintf(kernel_told(p->cli), "==WARNING== %s\n", likely_reason(p->fields));
-	fprintf(kernel_told(p->cli), "==WARNING== No kernels were profiled.\n");
+		fprintf(kernel_reported(p->cli), "==WARNING== %s\n", likely_reason(p->fields));
+	fprintf(kernel_reported(p->cli), "==WARNING== No kernels were profiled.\n");
 	if (p->fields->import && !report_row_count(p->results.report, TABLE_KERNEL_RESULT))
-		fprintf(kernel_told(p->cli),
+		fprintf(kernel_reported(p->cli),
 			"==WARNING== The report has no results of kernels: 'sonde kernel -o NAME PROGRAM' records them; 'sonde stats' shows what else "
 			"there is.\n");
 	if (!report_row_count(p->results.report, TABLE_CUDA_FUNCTION))
 		return;
-	fprintf(kernel_told(p->cli), "==WARNING== Kernels that were launched:\n");
+	fprintf(kernel_reported(p->cli), "==WARNING== Kernels that were launched:\n");
 	report_each_row(p->results.report, TABLE_CUDA_FUNCTION, COLUMN_CUDA_FUNCTION_MANGLED + 1, seen_function, p);
 }
 
@@ -281,7 +281,7 @@ static bool load_operators(struct printing *p)
 	if (found < 0)
 		command_fail(p->cli, &kernel_command, "%s", err.text);
 	else if (!found)
-		command_fail(p->cli, &kernel_command, "--operators %s: it has none of these kernels", p->fields->operators);
+		command_fail(p->cli, &kernel_command, "--operators: %s has none of these kernels", p->fields->operators);
 	return found > 0;
 }
 
@@ -310,8 +310,8 @@ static bool select_shown_pages(struct printing *p)
 {
 	if (!kernel_shown_choose(&p->shown, p->cli, p->fields, &p->texts, &p->results))
 		return false;
-	p->options.chosen = p->shown.sections;
-	p->options.chosen_count = p->shown.section_count;
+	p->options.selected = p->shown.sections;
+	p->options.selected_count = p->shown.section_count;
 	p->options.named = &p->shown.named;
 	p->options.only_named = p->shown.only_metrics;
 	return true;
@@ -340,7 +340,7 @@ static int print_results(struct printing *p, bool print, const char *csv_path)
 		return 1;
 	}
 	if (!p->results.count)
-		tell_of_none(p);
+		report_none(p);
 	p->options.nvtx = p->shown.is_recorded && kernel_filter_keeps_nvtx(&p->shown.recorded);
 	for (size_t i = 0; i < p->results.count; i++)
 		p->options.nvtx |= p->results.items[i].range_count > 0;
@@ -432,7 +432,8 @@ int kernel_show(struct cli *cli, const struct kernel_fields *fields, const struc
 	if (!*fields->import)
 		return command_fail(cli, &kernel_command, "-i names no report");
 	if (parsed->word_count)
-		return command_fail(cli, &kernel_command, "'%s': a program is not run where -i names a report", parsed->words[0]);
+		return command_fail(cli, &kernel_command, "'%s': unexpected argument; -i reads a report and runs no program",
+				    parsed->words[0]);
 	filters = kernel_filter_make(cli, fields, &filter);
 	kernel_filter_release(&filter);
 	if (!filters || !kernel_check_baseline(cli, fields) || !kernel_check_rules(cli, fields))

@@ -34,7 +34,7 @@ static bool check_rule(struct cli *cli, const struct sections *texts, const char
 			return true;
 		nearest_offer(&nearest, id, strlen(id));
 	}
-	command_fail(cli, &kernel_command, "There is no rule '%s'.%s --list-rules lists them", wanted,
+	command_fail(cli, &kernel_command, "Unknown rule '%s'.%s --list-rules lists the rules", wanted,
 		     nearest_hint(&nearest, "", hint, sizeof(hint)));
 	return false;
 }

@@ -45,7 +45,7 @@ static int run_application_passes(struct cli *cli, struct kernel_run *run, size_
 			r->application_pass = pass;
 			r->application_is_last = ++made == passes;
 			if (!run->quiet)
-				fprintf(kernel_told(cli), "==PROF== Run %zu of %zu\n", made, passes);
+				fprintf(kernel_reported(cli), "==PROF== Run %zu of %zu\n", made, passes);
 			status = r->application_is_last ? kernel_run(cli, run, result) : run_earlier(cli, run);
 		}
 	}
@@ -66,8 +66,8 @@ int kernel_run_passes(struct cli *cli, const struct kernel_run *run, struct reco
 	if (!passes)
 		return command_fail(
 			cli, &kernel_command,
-			"Running the program once for each pass needs to know how many passes the metrics take: CUPTI has to be "
-			"here, and the chip known (--chips)");
+			"Running the program once for each pass requires the number of passes: install CUPTI, and name the chip "
+			"(--chips)");
 	if (kernel_output_folder(folder, sizeof(folder), &err) < 0)
 		return command_fail(cli, &kernel_command, "%s", err.text);
 	one.request.application_folder = folder;

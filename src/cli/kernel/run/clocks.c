@@ -35,11 +35,11 @@ static int lock_all(struct kernel_clocks *c, enum kernel_clock_control control)
 
 static void note_unlocked_clocks(struct cli *cli, struct kernel_clocks *c, const char *why)
 {
-	kernel_warn(cli, "note: clocks are left as they are: %s", why);
+	kernel_warn(cli, "note: clocks are not locked: %s", why);
 	snprintf(c->what, sizeof(c->what), "not locked: %s", why);
 }
 
-static void tell_locked(struct cli *cli, struct kernel_clocks *c, enum kernel_clock_control control, bool quiet)
+static void report_locked(struct cli *cli, struct kernel_clocks *c, enum kernel_clock_control control, bool quiet)
 {
 	if (control == CLOCKS_RESET) {
 		snprintf(c->what, sizeof(c->what), "not locked any more");
@@ -47,7 +47,7 @@ static void tell_locked(struct cli *cli, struct kernel_clocks *c, enum kernel_cl
 	}
 	snprintf(c->what, sizeof(c->what), "locked to %s", control == CLOCKS_BASE ? "base" : "the highest");
 	if (cli->role == CLI_NCU && !quiet)
-		fprintf(kernel_told(cli), "==PROF== Clocks are %s until the program ends; --clock-control none leaves them as they are.\n",
+		fprintf(kernel_reported(cli), "==PROF== Clocks are %s until the program ends; --clock-control none does not lock them.\n",
 			c->what);
 }
 
@@ -67,7 +67,7 @@ void kernel_clocks_lock(struct cli *cli, struct kernel_clocks *ret, enum kernel_
 	} else {
 		result = lock_all(ret, control);
 		if (result == 0) {
-			tell_locked(cli, ret, control, quiet);
+			report_locked(cli, ret, control, quiet);
 			return;
 		}
 		kernel_clocks_release(ret);

@@ -31,7 +31,7 @@ struct counting {
 	uint8_t *config; /* of what is no link: whether a GPU has those is not known here */
 	char chip[CHIP_NAME_MAX];
 	struct kernel_links links; /* read when one of them is asked for */
-	bool tell_links;           /* between GPUs */
+	bool report_links;         /* between GPUs */
 	char folder[PATH_MAX];     /* of a report that nobody keeps; "" where it is kept */
 	char report[PATH_MAX];
 	char csv[PATH_MAX]; /* "" for none */
@@ -79,7 +79,7 @@ static int add_plain(struct counting *c)
 	return r;
 }
 
-static int add_count_part(struct counting *c, const struct kernel_chosen *choice, const struct schedule *s, unsigned part,
+static int add_count_part(struct counting *c, const struct kernel_selected *choice, const struct schedule *s, unsigned part,
 			  const char **names, size_t count)
 {
 	const struct schedule_part *from = &s->parts[part];
@@ -106,7 +106,7 @@ static int add_count_part(struct counting *c, const struct kernel_chosen *choice
 	return r;
 }
 
-static void take_config(struct counting *c, const struct kernel_chosen *choice, struct schedule *s)
+static void take_config(struct counting *c, const struct kernel_selected *choice, struct schedule *s)
 {
 	struct schedule_part *from = &s->parts[SCHEDULE_MAIN];
 	struct kernel_wanted *part = &c->request.parts[SCHEDULE_MAIN];
@@ -122,7 +122,7 @@ static void take_config(struct counting *c, const struct kernel_chosen *choice, 
 }
 
 /* Agents on another chip make the configuration again, with CUPTI; and an instance of a GPU may have no PCIe. */
-static enum schedule_way choose_way(struct counting *c, const struct kernel_chosen *choice, const char **names, size_t count)
+static enum schedule_way choose_way(struct counting *c, const struct kernel_selected *choice, const char **names, size_t count)
 {
 	bool asked = false;
 
@@ -145,7 +145,7 @@ static size_t keep_those_here(struct counting *c, const char **names, size_t cou
 }
 
 /* Of those that were asked for by name; what sections have besides is nobody's loss. */
-static void tell_of_links(struct counting *c)
+static void report_links(struct counting *c)
 {
 	const char *first = NULL;
 	size_t count = 0;
@@ -157,12 +157,12 @@ static void tell_of_links(struct counting *c)
 		count++;
 	}
 	if (count == 1)
-		kernel_warn(c->cli, "%s is of a link that no GPU here has: it is not counted", first);
+		kernel_warn(c->cli, "%s is not counted: no GPU on this machine has this link", first);
 	else if (count)
-		kernel_warn(c->cli, "%s and %zu more are of links that no GPU here has: they are not counted", first, count - 1);
+		kernel_warn(c->cli, "%s and %zu more are not counted: no GPU on this machine has these links", first, count - 1);
 }
 
-static int schedule(struct counting *c, const struct kernel_chosen *choice, const char **names, size_t count, struct error *err)
+static int schedule(struct counting *c, const struct kernel_selected *choice, const char **names, size_t count, struct error *err)
 {
 	enum schedule_way way = choose_way(c, choice, names, count);
 	size_t left_out = c->fields->fast ? schedule_fit(&choice->counted, way, names, &count) : 0;
@@ -175,8 +175,8 @@ static int schedule(struct counting *c, const struct kernel_chosen *choice, cons
 	if (r < 0)
 		return r;
 	if (count && !c->fields->quiet)
-		fprintf(kernel_told(c->cli), "==PROF== %zu metric%s, for which each kernel runs %zu time%s\n", count, count == 1 ? "" : "s",
-			s.passes, s.passes == 1 ? "" : "s");
+		fprintf(kernel_reported(c->cli), "==PROF== %zu metric%s, for which each kernel runs %zu time%s\n", count,
+			count == 1 ? "" : "s", s.passes, s.passes == 1 ? "" : "s");
 	for (unsigned part = 0; part < SCHEDULE_PARTS && r >= 0; part++)
 		r = add_count_part(c, choice, &s, part, names, count);
 	if (r < 0)
@@ -187,7 +187,7 @@ static int schedule(struct counting *c, const struct kernel_chosen *choice, cons
 	return r;
 }
 
-static int add_chosen(struct counting *c, const struct kernel_chosen *choice, struct error *err)
+static int add_selected(struct counting *c, const struct kernel_selected *choice, struct error *err)
 {
 	size_t count, own;
 	const char **names = choice_names(&choice->choice, METRIC_COUNTED, &count);
@@ -199,8 +199,8 @@ static int add_chosen(struct counting *c, const struct kernel_chosen *choice, st
 	else
 		error_set(err, ENOMEM, "Not enough memory");
 	for (size_t i = 0; own_names && i < own; i++)
-		c->tell_links |= strncmp(own_names[i], "nvlink__", 8) == 0;
-	if (c->tell_links)
+		c->report_links |= strncmp(own_names[i], "nvlink__", 8) == 0;
+	if (c->report_links)
 		read_links(c);
 	free(own_names);
 	free(names);
@@ -211,7 +211,7 @@ static int add_chosen(struct counting *c, const struct kernel_chosen *choice, st
 static bool choose_counted_metrics(struct counting *c)
 {
 	char chips[1][CHIP_NAME_MAX], why[512];
-	struct kernel_chosen choice;
+	struct kernel_selected choice;
 	struct kernel_texts texts;
 	struct cupti_host cupti;
 	struct error err;
@@ -223,21 +223,21 @@ static bool choose_counted_metrics(struct counting *c)
 	if (!kernel_load_cupti(c->cli, &cupti))
 		return false;
 	if (!kernel_find_chips(c->fields, chips, 1, why, sizeof(why))) {
-		command_fail(c->cli, &kernel_command, "There is no GPU here (%s)", why);
+		command_fail(c->cli, &kernel_command, "There is no GPU on this machine (%s)", why);
 		return false;
 	}
 	if (!kernel_load_texts(c->cli, c->fields, &texts))
 		return false;
 	ok = kernel_choose(c->cli, c->fields, &texts, &cupti, chips[0], &choice);
 	if (ok) {
-		ok = add_chosen(c, &choice, &err) >= 0 && kernel_list_asked(c->fields, &texts, &choice, &c->asked, &err) >= 0;
+		ok = add_selected(c, &choice, &err) >= 0 && kernel_list_asked(c->fields, &texts, &choice, &c->asked, &err) >= 0;
 		if (ok)
-			tell_of_links(c);
-		if (ok && kernel_source_take_chosen(&c->source, &choice.choice) < 0)
+			report_links(c);
+		if (ok && kernel_source_take_selected(&c->source, &choice.choice) < 0)
 			ok = error_set(&err, ENOMEM, "Not enough memory") >= 0;
 		if (!ok)
 			command_fail(c->cli, &kernel_command, "%s", err.text);
-		kernel_release_chosen(&choice);
+		kernel_release_selected(&choice);
 	}
 	kernel_release_texts(&texts);
 	return ok;
@@ -295,9 +295,9 @@ static bool check_range_options(struct counting *c)
 
 	while (next_piece(&c->fields->range_options, &at, &text, piece, sizeof(piece))) {
 		if (strcmp(piece, "disable-host-restore") == 0) {
-			kernel_warn(
-				c->cli,
-				"--range-replay-options disable-host-restore: memory of the host that the device writes is put back in any case.");
+			kernel_warn(c->cli,
+				    "--range-replay-options disable-host-restore: ignored; memory of the host that the device writes is "
+				    "always restored.");
 		} else if (strcmp(piece, "enable-greedy-sync") != 0) {
 			command_fail(c->cli, &kernel_command,
 				     "--range-replay-options does not take '%s'. It takes enable-greedy-sync and disable-host-restore.",
@@ -320,7 +320,7 @@ static bool check_ranges(struct counting *c)
 	if (f->replay_mode < REPLAY_RANGE || !other)
 		return true;
 	command_fail(c->cli, &kernel_command,
-		     "A range is one result, whatever kernels it has: %s is not for --replay-mode range and app-range", other);
+		     "A range is one result, whatever kernels it has: %s is not supported with --replay-mode range and app-range", other);
 	return false;
 }
 
@@ -333,15 +333,14 @@ static bool check_mode(struct counting *c)
 	if (!check_range_options(c) || !check_ranges(c))
 		return false;
 	if (c->fields->fast && c->fields->replay_mode) {
-		command_fail(c->cli, &kernel_command,
-			     "--fast reads what one run of the program tells: not with --replay-mode application, which makes several");
+		command_fail(c->cli, &kernel_command, "--fast runs the program once: it and --replay-mode application exclude each other");
 		return false;
 	}
 	if (c->fields->cache_control != CACHE_BOTH)
 		return true;
 	if (c->fields->fast || c->fields->replay_mode) {
 		command_fail(c->cli, &kernel_command,
-			     "--cache-control both counts everything twice: not with --fast, and only with --replay-mode kernel");
+			     "--cache-control both counts everything twice; it requires --replay-mode kernel and excludes --fast");
 		return false;
 	}
 	for (size_t i = 0; i < count && r >= 0; i++)
@@ -392,8 +391,8 @@ static int run_counting(struct counting *c, const struct options_parsed *parsed,
 				  .replay_timeout = (uint32_t)f->replay_timeout,
 				  .overwrite = true,
 				  .store = (enum store_environment)f->store_environment,
-				  .gpus = c->tell_links ? c->links.gpus : NULL,
-				  .gpu_count = c->tell_links ? c->links.count : 0,
+				  .gpus = c->report_links ? c->links.gpus : NULL,
+				  .gpu_count = c->report_links ? c->links.count : 0,
 				  .quiet = f->quiet,
 				  .preload = f->preload,
 				  .argv = parsed->words,
@@ -403,12 +402,12 @@ static int run_counting(struct counting *c, const struct options_parsed *parsed,
 
 	complete_request(&run.request, c);
 	if (!run.source && (kernel_source_needs_code(&c->source) || c->source.series.count))
-		fprintf(kernel_told(c->cli),
+		fprintf(kernel_reported(c->cli),
 			"==WARNING== Instructions are not counted, and nothing is sampled, where kernels are not launched again one by one.\n");
 	if (f->null_stdin && !freopen("/dev/null", "r", stdin))
-		return command_fail(c->cli, &kernel_command, "Standard input cannot be taken away: %s", strerror(errno));
+		return command_fail(c->cli, &kernel_command, "Standard input cannot be replaced: %s", strerror(errno));
 	/* What the program prints comes behind what was said so far. */
-	fflush(kernel_told(c->cli));
+	fflush(kernel_reported(c->cli));
 	/* Macros were replaced: what is left stands for itself. */
 	for (const char *at = c->report; *at; at++)
 		buf_puts(&literal, *at == '%' ? "%%" : (char[]){ *at, '\0' });
@@ -434,14 +433,14 @@ static int finish_counting(struct counting *c, const struct record_result *resul
 	if (!result->finished)
 		return status ? status : 1;
 	if (status && kernel_says_yes(c->fields->check_exit_code) && status < 128)
-		fprintf(kernel_told(c->cli), "==ERROR== The application returned an error code (%d).\n", status);
+		fprintf(kernel_reported(c->cli), "==ERROR== The application returned an error code (%d).\n", status);
 	if (kernel_source_needs_code(&c->source))
 		kernel_source_complete(c->cli, c->fields, result->path);
 	if (kernel_choose_by_stacks(c->cli, c->fields, result->path))
 		return 1;
 	printed = kernel_print_pages(c->cli, c->fields, result->path, print && !show, c->csv[0] ? c->csv : NULL);
 	if (kept && !c->fields->quiet)
-		fprintf(kernel_told(c->cli), "==PROF== Report: %s\n", result->path);
+		fprintf(kernel_reported(c->cli), "==PROF== Report: %s\n", result->path);
 	if (show)
 		kernel_view(c->cli, result->path);
 	if (status && kernel_says_yes(c->fields->check_exit_code))

@@ -284,7 +284,7 @@ int kernel_list_kernels(struct cli *cli, const struct kernel_fields *fields, con
 	int status = 1;
 
 	if (!parsed->word_count)
-		command_fail(cli, &kernel_command, "--list-kernels: which program is to be run?");
+		command_fail(cli, &kernel_command, "--list-kernels: no program given");
 	else if (result && filters && kernel_output_folder(folder, sizeof(folder) - 32, &err) < 0)
 		command_fail(cli, &kernel_command, "%s", err.text);
 	else if (result && filters) {

@@ -7,7 +7,7 @@
 
 #define MOST_GPUS 64u
 
-static bool can(const struct nvml *n, void *device, unsigned link, int capability)
+static bool has_link_capability(const struct nvml *n, void *device, unsigned link, int capability)
 {
 	unsigned value = 0;
 
@@ -29,10 +29,10 @@ static bool read_kernel_link(const struct nvml *n, void *device, unsigned number
 		ret->remote_type = (unsigned)type;
 	if (n->nvmlDeviceGetNvLinkRemotePciInfo_v2 && n->nvmlDeviceGetNvLinkRemotePciInfo_v2(device, number, &pci) == NVML_OK)
 		memcpy(ret->remote, (unsigned[]){ pci.domain, pci.bus, pci.device }, sizeof(ret->remote));
-	ret->peer_access = can(n, device, number, NVML_LINK_PEER);
-	ret->peer_atomics = can(n, device, number, NVML_LINK_PEER_ATOMICS);
-	ret->system_access = can(n, device, number, NVML_LINK_HOST);
-	ret->system_atomics = can(n, device, number, NVML_LINK_HOST_ATOMICS);
+	ret->peer_access = has_link_capability(n, device, number, NVML_LINK_PEER);
+	ret->peer_atomics = has_link_capability(n, device, number, NVML_LINK_PEER_ATOMICS);
+	ret->system_access = has_link_capability(n, device, number, NVML_LINK_HOST);
+	ret->system_atomics = has_link_capability(n, device, number, NVML_LINK_HOST_ATOMICS);
 	return true;
 }
 

@@ -12,7 +12,7 @@
 static void end_line(struct progress *p)
 {
 	if (p->is_open)
-		fputc('\n', kernel_told(p->cli));
+		fputc('\n', kernel_reported(p->cli));
 	p->is_open = false;
 }
 
@@ -20,7 +20,7 @@ static void end_line(struct progress *p)
 static void begin_line(struct progress *p, const struct kernel_progress *step)
 {
 	end_line(p);
-	fprintf(kernel_told(p->cli), PROFILING, step->text, step->number);
+	fprintf(kernel_reported(p->cli), PROFILING, step->text, step->number);
 	p->is_open = true;
 	p->open = step->number;
 	p->is_half = false;
@@ -35,25 +35,25 @@ static void note_kernel_begin(struct progress *p, const struct kernel_progress *
 		return;
 	if (!p->warned && kernel_is_collective(step->text)) {
 		p->warned = true;
-		kernel_warn_of_collective(kernel_told(p->cli), step->text);
+		kernel_warn_of_collective(kernel_reported(p->cli), step->text);
 	}
 	/* Kernels that are read together begin together. */
 	if (p->at_once && !p->is_open)
 		begin_line(p, step);
 }
 
-static void passed(struct progress *p, const struct kernel_progress *step)
+static void print_passed_step(struct progress *p, const struct kernel_progress *step)
 {
 	if (++p->passes * 2 < step->passes || !p->is_open || p->is_half)
 		return;
-	fputs("....50%", kernel_told(p->cli));
+	fputs("....50%", kernel_reported(p->cli));
 	p->is_half = true;
 }
 
 static void read_or_timed(struct progress *p, const struct kernel_progress *step)
 {
 	bool is_read = step->state == KERNEL_READ;
-	FILE *out = kernel_told(p->cli);
+	FILE *out = kernel_reported(p->cli);
 
 	p->read += is_read;
 	if (p->quiet)
@@ -71,18 +71,18 @@ static void read_or_timed(struct progress *p, const struct kernel_progress *step
 	p->timed |= !is_read;
 }
 
-static void failed(struct progress *p, const struct kernel_progress *step)
+static void print_failed_step(struct progress *p, const struct kernel_progress *step)
 {
 	p->failed++;
 	end_line(p);
-	kernel_explain_failure(kernel_told(p->cli), "", step->text);
+	kernel_explain_failure(kernel_reported(p->cli), "", step->text);
 }
 
 /* What was asked to end and does not is made to. */
-static void stuck(struct progress *p, const struct kernel_progress *step)
+static void print_stuck_step(struct progress *p, const struct kernel_progress *step)
 {
 	bool is_over = p->timeout && step->seconds >= p->timeout, is_first = step->number + 1 != p->warned_stuck;
-	FILE *out = kernel_told(p->cli);
+	FILE *out = kernel_reported(p->cli);
 
 	if (is_over && p->ended && p->ended == step->pid) {
 		kill((pid_t)step->pid, SIGKILL);
@@ -107,23 +107,23 @@ static void copies(struct progress *p, const struct kernel_progress *step)
 		return;
 	p->warned_copies = true;
 	end_line(p);
-	kernel_explain_copies(kernel_told(p->cli), step->text);
+	kernel_explain_copies(kernel_reported(p->cli), step->text);
 }
 
 static void show(struct progress *p, const struct kernel_progress *step)
 {
-	FILE *out = kernel_told(p->cli);
+	FILE *out = kernel_reported(p->cli);
 
 	if (step->state == KERNEL_FAILED)
-		failed(p, step);
+		print_failed_step(p, step);
 	else if (step->state == KERNEL_STUCK)
-		stuck(p, step);
+		print_stuck_step(p, step);
 	else if (step->state == KERNEL_COPIES)
 		copies(p, step);
 	else if (step->state == KERNEL_BEGUN)
 		note_kernel_begin(p, step);
 	else if (step->state == KERNEL_PASS)
-		passed(p, step);
+		print_passed_step(p, step);
 	else if (step->state == KERNEL_READ || step->state == KERNEL_TIMED)
 		read_or_timed(p, step);
 	else if (step->state == KERNEL_CONNECTED && !p->quiet)

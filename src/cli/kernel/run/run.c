@@ -81,15 +81,15 @@ static char **profile_words(const struct kernel_run *run, char *preload, size_t 
 }
 
 /* A program that was ended because all was read, as --kill asks for, has not failed. */
-static int tell_end(struct cli *cli, const struct kernel_run *run, const struct progress *progress, int status)
+static int report_end(struct cli *cli, const struct kernel_run *run, const struct progress *progress, int status)
 {
 	if (run->request.kill && progress->read && status == 128 + SIGTERM) {
 		if (!run->quiet)
-			fprintf(kernel_told(cli), "==PROF== The program was ended behind the last launch that was asked for (--kill).\n");
+			fprintf(kernel_reported(cli), "==PROF== The program was ended after the last requested launch (--kill).\n");
 		return 0;
 	}
 	if (status > 128)
-		fprintf(kernel_told(cli), "==ERROR== The program was ended by signal %d.\n", status - 128);
+		fprintf(kernel_reported(cli), "==ERROR== The program was ended by signal %d.\n", status - 128);
 	return status;
 }
 
@@ -113,8 +113,8 @@ static int record_kernels(struct cli *cli, const struct kernel_run *run, const s
 		setup.options.progress_listener = progress;
 		record_run(&setup.options, result, &err);
 		kernel_on_progress(progress);
-		fputs(result->notes, kernel_told(cli));
-		status = tell_end(cli, run, progress, result->started ? result->exit_status : 1);
+		fputs(result->notes, kernel_reported(cli));
+		status = report_end(cli, run, progress, result->started ? result->exit_status : 1);
 	}
 	if (err.text[0])
 		status = command_fail(cli, &kernel_command, "%s", err.text);
@@ -134,9 +134,10 @@ int kernel_run(struct cli *cli, const struct kernel_run *run, struct record_resu
 					.nvtx_process = run->nvtx_process,
 					.gpus = run->gpus,
 					.gpu_count = run->gpu_count };
-	struct progress progress = {
-		.cli = cli, .quiet = run->quiet, .at_once = !run->quiet && isatty(fileno(kernel_told(cli))), .timeout = run->replay_timeout
-	};
+	struct progress progress = { .cli = cli,
+				     .quiet = run->quiet,
+				     .at_once = !run->quiet && isatty(fileno(kernel_reported(cli))),
+				     .timeout = run->replay_timeout };
 	char code[PATH_MAX] = "", *request, *preload = preload_word(run->preload), **words;
 	struct error ignored;
 	int ends[2] = { -1, -1 }, status = 1;

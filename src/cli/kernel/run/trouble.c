@@ -18,8 +18,8 @@ static const struct {
 	const char *name;
 	const char *remedy;
 } holders[] = {
-	{ "nv-hostengine", "'dcgmi profile --pause' lets go of them, 'dcgmi profile --resume' takes them again" },
-	{ "dcgm-exporter", "'dcgmi profile --pause' lets go of them, or leave DCGM_FI_PROF_* out of its fields" },
+	{ "nv-hostengine", "'dcgmi profile --pause' releases them, 'dcgmi profile --resume' takes them again" },
+	{ "dcgm-exporter", "'dcgmi profile --pause' releases them; or remove DCGM_FI_PROF_* from its fields" },
 	{ "dcgmproftester", "wait until it has ended" },
 	{ "ncu", "wait until it has ended" },
 	{ "nv-nsight-cu-cli", "wait until it has ended" },
@@ -57,7 +57,8 @@ static void explain_forbidden(FILE *out, const struct doctor_host *host)
 
 	if (!doctor_read_key(host, "/proc/driver/nvidia/params", "RmProfilingAdminOnly", value, sizeof(value)))
 		fprintf(out,
-			"==ERROR== What the driver allows is not to be seen here (/proc/driver/nvidia/params); this process has %sCAP_SYS_ADMIN.\n",
+			"==ERROR== /proc/driver/nvidia/params, which says what the driver allows, cannot be read; this process has "
+			"%sCAP_SYS_ADMIN.\n",
 			privileged ? "" : "no ");
 	else if (value[0] == '0')
 		fprintf(out,
@@ -65,8 +66,8 @@ static void explain_forbidden(FILE *out, const struct doctor_host *host)
 			"container's runtime, that does not.\n");
 	else if (privileged)
 		fprintf(out,
-			"==ERROR== The driver keeps counters for administrators (RmProfilingAdminOnly: %s). CAP_SYS_ADMIN is there, but only within this "
-			"container's user namespace, which the driver does not go by.\n",
+			"==ERROR== The driver keeps counters for administrators (RmProfilingAdminOnly: %s). This process has "
+			"CAP_SYS_ADMIN only within the container's user namespace, which the driver does not accept.\n",
 			value);
 	else
 		fprintf(out,
@@ -110,7 +111,7 @@ static int has_gpu_open(const char *process)
 	return found;
 }
 
-static bool tell_holder(FILE *out, const struct doctor_host *host, const char *pid)
+static bool report_holder(FILE *out, const struct doctor_host *host, const char *pid)
 {
 	char path[PATH_MAX], name[64];
 	size_t which;
@@ -142,7 +143,7 @@ unsigned kernel_name_holders(FILE *out, const char *root)
 	snprintf(path, sizeof(path), "%s/proc", root);
 	d = opendir(path);
 	while (d && found < MOST_HOLDERS && (entry = readdir(d)))
-		if (isdigit((unsigned char)entry->d_name[0]) && tell_holder(out, &host, entry->d_name))
+		if (isdigit((unsigned char)entry->d_name[0]) && report_holder(out, &host, entry->d_name))
 			found++;
 	if (d)
 		closedir(d);
@@ -158,9 +159,8 @@ void kernel_explain_failure(FILE *out, const char *root, const char *sentence)
 	if (strncmp(sentence, KERNEL_FORBIDDEN, strlen(KERNEL_FORBIDDEN)) == 0) {
 		explain_forbidden(out, &host);
 	} else if (kernel_name_holders(out, root) == 0 && held) {
-		fprintf(out,
-			"==ERROR== No process that is known to hold counters is to be seen from here: it may run outside of this container (DCGM: "
-			"'dcgmi profile --pause' on the host).\n");
+		fprintf(out, "==ERROR== No process that is known to hold counters can be seen from here. It may run outside of this "
+			     "container (DCGM: 'dcgmi profile --pause' on the host).\n");
 	}
 }
 
@@ -180,24 +180,25 @@ bool kernel_is_collective(const char *name)
 void kernel_warn_of_collective(FILE *out, const char *name)
 {
 	fprintf(out,
-		"==WARNING== \"%s\" looks like a collective: it waits for kernels of other GPUs. Run again for each pass while those do not run, it may "
-		"never end; --fast reads it in one pass and without running it again, and -k leaves it out.\n",
+		"==WARNING== \"%s\" looks like a collective: it waits for kernels of other GPUs. It may never end when it is replayed "
+		"without them. --fast reads it in one pass without replay; -k excludes it.\n",
 		name);
 }
 
 void kernel_explain_stuck(FILE *out, const char *name, uint32_t number, uint32_t seconds)
 {
 	fprintf(out,
-		"==WARNING== \"%s\" - %u: the GPU has not come to an end for %u s. A kernel that waits for another one (of another GPU, stream or process) or "
-		"for the host never ends when it is run by itself: use --fast (one pass, nothing is run again) or --replay-mode application, or "
-		"leave it out with -k.\n",
+		"==WARNING== \"%s\" - %u: the GPU has not finished for %u s. A kernel that waits for another one (of another GPU, "
+		"stream or process) or for the host never ends when it runs alone. Use --fast (one pass, no replay) "
+		"or --replay-mode application, or exclude it with -k.\n",
 		name, number, seconds);
 }
 
 void kernel_explain_copies(FILE *out, const char *amount)
 {
 	fprintf(out,
-		"==WARNING== %s of the GPU's memory are in use. What the program has of it is kept, and put back for each pass, which takes long where no copy "
-		"fits on the GPU as well: --fast (one pass) and --replay-mode application (a run for each pass) keep nothing.\n",
+		"==WARNING== %s of the GPU's memory is in use. Sonde saves the program's memory and restores it for each pass, which "
+		"takes long if no copy fits on the GPU. --fast (one pass) and --replay-mode application (a run for "
+		"each pass) save nothing.\n",
 		amount);
 }

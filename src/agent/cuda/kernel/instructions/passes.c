@@ -115,7 +115,7 @@ void kernel_source_samples(const struct kernel_pass *pass, const char *metric, c
 }
 
 /* Sums over all instructions are values of the kernel. */
-static void tell_totals(const struct kernel_pass *pass)
+static void report_totals(const struct kernel_pass *pass)
 {
 	write_gathered(pass);
 	for (uint32_t i = 0; i < name_count; i++) {
@@ -188,11 +188,11 @@ void kernel_source_empty_caches(const struct kernel_pass *pass)
 static void end_pass(const struct kernel_pass *pass, struct kernel_source_launch *l, int result, const char *trouble)
 {
 	l->record->passes++;
-	tell_totals(pass);
+	report_totals(pass);
 	if (result < 0)
 		write_text(pass, KERNEL_SOURCE_TROUBLE, 0, *trouble ? trouble : KERNEL_NO_MEMORY);
 	kernel_agent.driver.cuCtxSynchronize();
-	kernel_tell(l->record, KERNEL_WENT_ON, NULL);
+	kernel_report(l->record, KERNEL_WENT_ON, NULL);
 }
 
 static int run_code_pass(const struct kernel_pass *pass, struct kernel_source_launch *l,
@@ -254,7 +254,7 @@ static int instructions(const struct collection *c, char *why)
 }
 
 /* What was not sampled is told to all that are left. */
-static void tell_trouble(const struct collection *c, size_t from, const char *trouble)
+static void report_trouble(const struct collection *c, size_t from, const char *trouble)
 {
 	struct kernel_pass pass;
 
@@ -307,7 +307,7 @@ static int sample_group(const struct collection *c, size_t group, char *why)
 		else if (kernel_launch_again(c->launches[i].launch, why) < 0)
 			return -1;
 		if (result == NOT_SAMPLED)
-			tell_trouble(c, i, trouble);
+			report_trouble(c, i, trouble);
 	}
 	return result < 0 ? -1 : 0;
 }
@@ -320,11 +320,11 @@ static int over_time(const struct collection *c, char *why)
 	int result = 0;
 
 	if (trouble[0])
-		tell_trouble(c, 0, trouble);
+		report_trouble(c, 0, trouble);
 	for (size_t i = 0; i < c->count && groups; i++) {
 		pass = pass_of(c, &c->launches[i]);
 		if (c->launches[i].is_wanted)
-			kernel_series_tell_plan(&pass);
+			kernel_series_report_plan(&pass);
 	}
 	for (size_t i = 0; i < groups && result == 0; i++)
 		result = sample_group(c, i, why);
@@ -341,10 +341,10 @@ void kernel_source_collect(struct kernel_source_launch *launches, size_t count, 
 	load_pass_functions();
 	kernel_agent.driver.cuCtxGetDevice(&c.device);
 	if (instructions(&c, why) < 0)
-		tell_trouble(&c, 0, why);
+		report_trouble(&c, 0, why);
 	why[0] = '\0';
 	if (request->series.count && over_time(&c, why) < 0)
-		tell_trouble(&c, 0, why);
+		report_trouble(&c, 0, why);
 }
 
 /* Functions whose first launch PC sampling has seen, or could not see. */
@@ -387,17 +387,17 @@ int kernel_source_meet(const struct kernel_launch *launch, const struct kernel_r
 /* What only a first launch does is a small part of a long one; a short one is sampled once more. */
 int kernel_source_met(void)
 {
-	struct record_kernel told = { .time = cuda_agent.core->now() };
+	struct record_kernel reported = { .time = cuda_agent.core->now() };
 	uint64_t begin = read_pass_clock();
 	int kept;
 
 	/* It may never end, where it waits for one that is launched next. */
-	kernel_tell(&told, KERNEL_WAITS, meeting.launch.name);
+	kernel_report(&reported, KERNEL_WAITS, meeting.launch.name);
 	kernel_agent.driver.cuCtxSynchronize();
-	kernel_tell(&told, KERNEL_WENT_ON, NULL);
+	kernel_report(&reported, KERNEL_WENT_ON, NULL);
 	meeting.keeps = meeting.keeps && read_pass_clock() - begin >= LONG_LAUNCH;
 	kept = kernel_sampling_met(&meeting.pass, meeting.keeps);
 	if (kept)
-		tell_totals(&meeting.pass);
+		report_totals(&meeting.pass);
 	return kept;
 }

@@ -34,7 +34,7 @@ int kernel_sampling_meet(const struct kernel_pass *pass, int keeps) KERNEL_HIDDE
 int kernel_sampling_met(const struct kernel_pass *pass, int keeps) KERNEL_HIDDEN;
 /* series.c: in how many groups the metrics are sampled on this device; 0, or more where some are left out: `why` says why. */
 size_t kernel_series_prepare(int device, const struct kernel_request *request, char *why) KERNEL_HIDDEN;
-void kernel_series_tell_plan(const struct kernel_pass *pass) KERNEL_HIDDEN;
+void kernel_series_report_plan(const struct kernel_pass *pass) KERNEL_HIDDEN;
 /* One launch, sampled by a group that stays set up until the end. KERNEL_SERIES_FULL: there were more samples than there is room for. */
 enum { KERNEL_SERIES_FULL = 1 };
 int kernel_series_pass(const struct kernel_pass *pass, size_t number, char *why) KERNEL_HIDDEN;

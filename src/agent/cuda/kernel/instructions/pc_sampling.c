@@ -102,7 +102,7 @@ static int configure_pc_sampling(const struct kernel_pass *pass, uint64_t buffer
 	return kernel_source_failed(kernel_cupti.cuptiPCSamplingSetConfigurationAttribute(&p), "setting up PC sampling", why);
 }
 
-static void tell_interval(const struct kernel_pass *pass)
+static void report_interval(const struct kernel_pass *pass)
 {
 	struct pc_configuration p = PM_PARAMETERS(pc_configuration, attributes);
 	struct pc_attribute a = { .type = PC_PERIOD };
@@ -133,7 +133,7 @@ static int is_of_all(const char *reason)
 	return size < ending_size || strcmp(reason + size - ending_size, ending) != 0;
 }
 
-static void tell_record(const struct kernel_pass *pass, const struct pc_record *r)
+static void report_record(const struct kernel_pass *pass, const struct pc_record *r)
 {
 	uint64_t all = 0;
 
@@ -149,10 +149,10 @@ static void tell_record(const struct kernel_pass *pass, const struct pc_record *
 }
 
 /* Names are shared by records, and left to us; a program's few functions are not worth keeping a list of them. */
-static void tell_data(const struct kernel_pass *pass)
+static void report_data(const struct kernel_pass *pass)
 {
 	for (size_t i = 0; i < state.data.count && i < ROOM; i++)
-		tell_record(pass, &state.records[i]);
+		report_record(pass, &state.records[i]);
 	kernel_source_value(pass, "smsp__pcsamp_samples_data_dropped", (double)state.data.dropped);
 }
 
@@ -203,7 +203,7 @@ static int begin_pc_sampling(const struct kernel_pass *pass, uint64_t buffer, ch
 /* The interval is only known while it is enabled. */
 static int end_pc_sampling(const struct kernel_pass *pass, char *why)
 {
-	tell_interval(pass);
+	report_interval(pass);
 	return disable(pass, why);
 }
 
@@ -235,7 +235,7 @@ int kernel_sampling_pass(const struct kernel_pass *pass, char *why)
 		/* The buffer was too small for the kernel: once more with a larger one. */
 		buffer = 4 * (buffer ? buffer : DEFAULT_BUFFER);
 	}
-	tell_data(pass);
+	report_data(pass);
 	if (!state.data.count && state.data.others) {
 		snprintf(why, KERNEL_WHY_SIZE, "PC sampling: CUPTI does not know the kernel, whose first launch it has not seen");
 		return -1;
@@ -263,6 +263,6 @@ int kernel_sampling_met(const struct kernel_pass *pass, int keeps)
 
 	if (!keeps || result < 0 || !state.data.count || state.data.full)
 		return 0;
-	tell_data(pass);
+	report_data(pass);
 	return 1;
 }

@@ -29,14 +29,14 @@ static const struct {
 };
 #define METRICS COUNT_OF(metrics)
 
-struct chosen {
+struct selected {
 	struct sass_config configs[METRICS];
 	const char *names[METRICS];
 	size_t count;
 };
 
 /* Those that this chip has. */
-static int select_sass_metrics(const struct kernel_pass *pass, struct chosen *c, char *why)
+static int select_sass_metrics(const struct kernel_pass *pass, struct selected *c, char *why)
 {
 	struct pm_chip_name chip = PM_PARAMETERS(pm_chip_name, chip);
 	struct sass_properties p = PM_PARAMETERS(sass_properties, metric);
@@ -59,7 +59,7 @@ static int select_sass_metrics(const struct kernel_pass *pass, struct chosen *c,
 	return -1;
 }
 
-static void tell_record(const struct kernel_pass *pass, const struct chosen *c, const struct sass_record *r, size_t values)
+static void report_record(const struct kernel_pass *pass, const struct selected *c, const struct sass_record *r, size_t values)
 {
 	for (size_t v = 0; v < values; v++)
 		for (size_t m = 0; m < c->count; m++)
@@ -67,7 +67,7 @@ static void tell_record(const struct kernel_pass *pass, const struct chosen *c, 
 				kernel_source_count(pass, r->crc, r->function, r->pc, c->names[m], r->values[v].value);
 }
 
-static int fetch_sass_counts(const struct kernel_pass *pass, const struct chosen *c, char *why)
+static int fetch_sass_counts(const struct kernel_pass *pass, const struct selected *c, char *why)
 {
 	struct sass_data_properties p = PM_PARAMETERS(sass_data_properties, instances);
 	struct sass_flush flush = PM_PARAMETERS(sass_flush, instances);
@@ -97,13 +97,13 @@ static int fetch_sass_counts(const struct kernel_pass *pass, const struct chosen
 	if (records && values)
 		result = kernel_source_failed(kernel_cupti.cuptiSassMetricsFlushData(&flush), "counts of instructions", why);
 	for (size_t i = 0; result == 0 && i < p.records; i++)
-		tell_record(pass, c, &records[i], each);
+		report_record(pass, c, &records[i], each);
 	free(records);
 	free(values);
 	return result;
 }
 
-static int count_instructions(const struct kernel_pass *pass, const struct chosen *c, int lazily, char *why)
+static int count_instructions(const struct kernel_pass *pass, const struct selected *c, int lazily, char *why)
 {
 	struct sass_enable on = PM_PARAMETERS(sass_enable, lazily);
 	struct sass_disable off = PM_PARAMETERS(sass_disable, dropped);
@@ -121,9 +121,9 @@ static int count_instructions(const struct kernel_pass *pass, const struct chose
 }
 
 /* Once for each device: CUPTI 13.0 refuses another after having taken one back. */
-static int configure_sass_metrics(const struct kernel_pass *pass, struct chosen *c, char *why)
+static int configure_sass_metrics(const struct kernel_pass *pass, struct selected *c, char *why)
 {
-	static struct chosen of_devices[DEVICES];
+	static struct selected of_devices[DEVICES];
 	struct sass_set_config set = PM_PARAMETERS(sass_set_config, device);
 
 	if (pass->device < 0 || pass->device >= (int)DEVICES) {
@@ -146,7 +146,7 @@ static int configure_sass_metrics(const struct kernel_pass *pass, struct chosen 
 
 int kernel_sass_pass(const struct kernel_pass *pass, char *why)
 {
-	struct chosen c;
+	struct selected c;
 	int result;
 
 	if (!kernel_cupti.cuptiSassMetricsGetProperties || !kernel_cupti.cuptiSassMetricsSetConfig ||

@@ -35,7 +35,7 @@ static struct {
 struct samples {
 	size_t count;
 	double *values; /* of each sample, those of the group's metrics */
-	struct kernel_sample *told;
+	struct kernel_sample *reported;
 };
 
 /* Powers of two, so that kernels of about the same length share what is set up. */
@@ -62,7 +62,7 @@ static uint64_t buffer_of(const struct kernel_request *r)
 	return r->series_buffer ? r->series_buffer : DEFAULT_BUFFER;
 }
 
-void kernel_series_tell_plan(const struct kernel_pass *pass)
+void kernel_series_report_plan(const struct kernel_pass *pass)
 {
 	kernel_source_value(pass, "profiler__pmsampler_pass_groups", (double)series.groups.count);
 	kernel_source_value(pass, "profiler__pmsampler_buffer_size_bytes", (double)buffer_of(pass->request));
@@ -138,7 +138,7 @@ void kernel_series_end(void)
 }
 
 /* Whether the first group can be set up; it stays so for the first launch. */
-static int works(int device, const struct kernel_request *request)
+static int can_sample_series(int device, const struct kernel_request *request)
 {
 	struct kernel_pass pass = { .device = device, .request = request };
 	char ignored[KERNEL_WHY_SIZE];
@@ -155,7 +155,7 @@ static int works(int device, const struct kernel_request *request)
 /* Where only some of the chip's counters can be used, that is noticed by the first try. */
 static int make_groups(int device, const struct kernel_request *request, char *why)
 {
-	if (series_groups_make(&series.groups, device, request, 0, why) == 0 && works(device, request))
+	if (series_groups_make(&series.groups, device, request, 0, why) == 0 && can_sample_series(device, request))
 		return 0;
 	series_groups_release(&series.groups);
 	return series_groups_make(&series.groups, device, request, 1, why);
@@ -277,7 +277,7 @@ static void find_kernel(const struct samples *s, size_t *first, size_t *end)
 		--*end;
 }
 
-static void tell_metric(const struct kernel_pass *pass, struct samples *s, size_t metric, size_t first, size_t end)
+static void report_metric(const struct kernel_pass *pass, struct samples *s, size_t metric, size_t first, size_t end)
 {
 	double sum = 0, value;
 	uint64_t begin, start, unused;
@@ -289,14 +289,14 @@ static void tell_metric(const struct kernel_pass *pass, struct samples *s, size_
 		value = s->values[i * session.group->count + metric];
 		if (!isfinite(value))
 			continue;
-		s->told[count].number = i - first;
-		s->told[count].value = value;
+		s->reported[count].number = i - first;
+		s->reported[count].value = value;
 		times_of(i, &start, &unused);
-		s->told[count++].offset = start - begin;
+		s->reported[count++].offset = start - begin;
 		sum += value;
 	}
 	snprintf(name, sizeof(name), "pmsampling:%.380s", session.group->metrics[metric]);
-	kernel_source_samples(pass, name, s->told, count);
+	kernel_source_samples(pass, name, s->reported, count);
 	if (count)
 		kernel_source_value(pass, name, sum / count);
 }
@@ -308,8 +308,8 @@ static int report_series(const struct kernel_pass *pass, struct samples *s, char
 	size_t first, end;
 
 	s->values = calloc(s->count + 1, g->count * sizeof(*s->values));
-	s->told = calloc(s->count + 1, sizeof(*s->told));
-	if (!s->values || !s->told || evaluate_series(s, 1, 0, s->count, why) < 0)
+	s->reported = calloc(s->count + 1, sizeof(*s->reported));
+	if (!s->values || !s->reported || evaluate_series(s, 1, 0, s->count, why) < 0)
 		return -1;
 	find_kernel(s, &first, &end);
 	if (evaluate_series(s, g->count, first, end, why) < 0)
@@ -318,7 +318,7 @@ static int report_series(const struct kernel_pass *pass, struct samples *s, char
 		kernel_source_value(pass, "profiler__pmsampler_interval_time", (double)session.interval);
 	for (size_t m = 0; m < g->count; m++)
 		if (g == series.groups.list || g->metrics[m] != series.groups.marker)
-			tell_metric(pass, s, m, first, end);
+			report_metric(pass, s, m, first, end);
 	return 0;
 }
 
@@ -334,6 +334,6 @@ int kernel_series_pass(const struct kernel_pass *pass, size_t number, char *why)
 	if (result == 0)
 		result = report_series(pass, &s, why);
 	free(s.values);
-	free(s.told);
+	free(s.reported);
 	return result;
 }
