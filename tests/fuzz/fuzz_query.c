@@ -38,6 +38,8 @@ static const char *const statements[] = {
 	"SELECT f.id, l.* FROM sonde_frame f, frame_lines(f.id) l",
 	"SELECT * FROM torch_ops",
 	"SELECT * FROM torch_op_stats('shapes')",
+	"SELECT * FROM torch_op_stats('shapes,stack=3,module#', 'cuda_time')",
+	"SELECT * FROM torch_module_stats",
 	"SELECT * FROM torch_op_stats",
 	"SELECT * FROM cuda_gpu_ops ORDER BY start, kind",
 	"SELECT * FROM cuda_kernel_exec WHERE apiStart IS NOT NULL",
