@@ -40,6 +40,8 @@ static const char *const statements[] = {
 	"SELECT * FROM torch_op_stats('shapes')",
 	"SELECT * FROM torch_op_stats('shapes,stack=3,module#', 'cuda_time')",
 	"SELECT * FROM torch_module_stats",
+	"SELECT * FROM torch_gpu_tree('operator', 100, 5000)",
+	"SELECT * FROM torch_gpu_tree('module')",
 	"SELECT * FROM torch_op_stats",
 	"SELECT * FROM cuda_gpu_ops ORDER BY start, kind",
 	"SELECT * FROM cuda_kernel_exec WHERE apiStart IS NOT NULL",

@@ -1,4 +1,4 @@
-// Flame graph and call tree: of CPU samples, or of GPU time by range.
+// Flame graph and call tree: of CPU samples, or of GPU time by range, or by PyTorch's operators or modules.
 import { json } from "../api.js";
 import * as colours from "../timeline/colours.js";
 import * as format from "../format.js";
@@ -28,6 +28,9 @@ export class FlamePanel {
     this.source = "samples";
     this.whose = "all";
     this.report = "0";
+    this.by = "range";
+    /** @type {boolean | null} whether there are operators of PyTorch; null: not asked yet */
+    this.hasOperators = null;
     this.sort = -2;
     /** @type {Node | null} */
     this.root = null;
@@ -60,19 +63,31 @@ export class FlamePanel {
     const owner = this.owner();
     const reports = loaded.length > 1 ? `<select class="report" data-field="report" aria-label="Report">${loaded.map((report) => option(String(report.number), report.facts.name, this.report)).join("")}</select>` : "";
     const forms = option("flame", "flame graph", this.mode) + option("tree", "call tree", this.mode) + option("table", "by function", this.mode);
-    const samples = !this.samples ? "" :
+    const kinds = option("range", "by range", this.by) + option("operator", "by operator", this.by) + option("module", "by module", this.by);
+    const samples = !this.samples ? (this.hasOperators ? `<select class="by" data-field="by" aria-label="By">${kinds}</select>` : "") :
       `<select class="order" data-field="order" aria-label="Order">${option("top-down", "top-down", this.order)}${option("bottom-up", "bottom-up", this.order)}</select>` +
       `<select class="source" data-field="source" aria-label="Source">${option("samples", "CPU samples", this.source)}${option("offcpu", "off CPU", this.source)}${option("osrt", "OS runtime calls", this.source)}</select>` +
       `<select class="whose" data-field="whose" aria-label="Of which threads">${option("all", "all threads", this.whose)}${owner ? option("row", owner.kind === "thread" ? owner.label : `process ${owner.label}`, this.whose) : ""}</select>`;
-    return `<div class="bar">${reports}<select class="mode" data-field="mode" aria-label="Form">${forms}</select>${samples}<input type="search" placeholder="mark functions" aria-label="Mark functions with this text" value="${escape(this.search)}">` +
+    return `<div class="bar" data-path="${this.path}">${reports}<select class="mode" data-field="mode" aria-label="Form">${forms}</select>${samples}<input type="search" placeholder="mark functions" aria-label="Mark functions with this text" value="${escape(this.search)}">` +
       `<span class="faint">${spanText(this.app)}</span> <span class="trail"></span></div><div class="flame" tabindex="0"></div>`;
   }
 
+  /** Whether a recording has operators of PyTorch: then it has their report. The panel may be gone when the answer comes. */
+  async ask() {
+    this.hasOperators = false;
+    const answers = await Promise.all(this.app.loaded.map((loaded) => json("/api/stats", { report: loaded.number }).catch(() => ({ reports: [] }))));
+    this.hasOperators = answers.some((answer) => answer.reports.some((/** @type {any} */ report) => report.name === "torch_op_sum" && report.available));
+    if (this.hasOperators && this.place.querySelector(`[data-path="${this.path}"]`))
+      await this.show();
+  }
+
   async show() {
+    if (!this.samples && this.hasOperators === null)
+      this.ask();
     this.place.innerHTML = this.controls();
     for (const select of this.place.querySelectorAll("select"))
       select.addEventListener("change", () => {
-        const field = /** @type {"order" | "mode" | "source" | "whose" | "report"} */ (select.dataset.field);
+        const field = /** @type {"order" | "mode" | "source" | "whose" | "report" | "by"} */ (select.dataset.field);
         this[field] = select.value;
         if (field === "mode")
           this.draw();
@@ -94,7 +109,7 @@ export class FlamePanel {
     const owner = this.whose === "row" ? this.owner() : null;
     const loaded = this.app.loaded[owner ? owner.report : Number(this.report)];
     const [from, to] = spanOf(this.app, loaded);
-    const more = this.samples ? { order: this.order, source: this.source, row: owner ? owner.id : undefined } : {};
+    const more = this.samples ? { order: this.order, source: this.source, row: owner ? owner.id : undefined } : this.by === "range" ? {} : { by: this.by };
     const answer = await this.app.attempt(() => json(this.path, { report: loaded.number, from, to, ...more }));
     if (!answer || turn !== this.turn)
       return;
