@@ -187,20 +187,16 @@ static void end_line(struct table *t)
 	t->at = 0;
 }
 
-/* Averages of whole nanoseconds lie just between two numbers often: halves are rounded up. */
-static double round_thousandths(double ns, double unit)
-{
-	return floor(ns * 1000 / unit + 0.5) / 1000;
-}
-
 void torch_format_time(char *ret, size_t size, double ns, enum torch_unit unit)
 {
-	if (unit == TORCH_UNIT_S || (unit == TORCH_UNIT_FITTING && ns >= 1e9))
-		snprintf(ret, size, "%.3fs", round_thousandths(ns, 1e9));
-	else if (unit == TORCH_UNIT_MS || (unit == TORCH_UNIT_FITTING && ns >= 1e6))
-		snprintf(ret, size, "%.3fms", round_thousandths(ns, 1e6));
+	double us = ns / 1000;
+
+	if (unit == TORCH_UNIT_S || (unit == TORCH_UNIT_FITTING && us >= 1e6))
+		snprintf(ret, size, "%.3fs", us / 1e6);
+	else if (unit == TORCH_UNIT_MS || (unit == TORCH_UNIT_FITTING && us >= 1e3))
+		snprintf(ret, size, "%.3fms", us / 1e3);
 	else
-		snprintf(ret, size, "%.3fus", round_thousandths(ns, 1e3));
+		snprintf(ret, size, "%.3fus", us);
 }
 
 static void put_time(struct table *t, double ns)
