@@ -172,7 +172,9 @@ async function torchTrees({ browser, sonde, configuration }) {
     await viewer.idle();
     await viewer.until((/** @type {string} */ wanted) => [...document.querySelectorAll("#panel [data-node]")].some((box) => box.title.startsWith(wanted)), name);
     const box = (await boxes(viewer)).find((/** @type {any} */ one) => one.title.startsWith(name));
-    const [[part, whole]] = sonde.numbers(configuration.torch, `select sum(duration) filter (where ${by === "module" ? "module like 'Sequential_0%'" : "parent in (select id from torch_ops where name = 'aten::convolution_backward')"}), sum(duration) from torch_ops where kind in ('kernel', 'memcpy', 'memset')`);
+    const [[part, whole]] = sonde.numbers(configuration.torch, by === "module" ?
+      "select sum(duration) filter (where module like 'Sequential_0%'), sum(duration) from torch_ops where kind in ('kernel', 'memcpy', 'memset')" :
+      "select sum(deviceTime) filter (where name = 'aten::convolution_backward'), sum(duration) filter (where kind in ('kernel', 'memcpy', 'memset')) from torch_ops");
     check(`GPU time by ${by}: the width of ${name}`, [part > 0, Math.abs(box.share - part / whole) < 0.01], [true, true]);
     await viewer.picture(`gpu-time-by-${by}`);
   }
