@@ -235,7 +235,7 @@ static const char *const torch_examples[] = {
 
 const struct command torch_command = {
 	.name = "torch",
-	.summary = "Show PyTorch's operators as torch.profiler's table does",
+	.summary = "Show operators of PyTorch as torch.profiler prints them",
 	.synopsis = "[options] FILE.sonde|TRACE.json.gz",
 	.description = "Prints what key_averages().table() prints, of a recording with PyTorch's operators or of a trace of "
 		       "torch.profiler.",
