@@ -42,7 +42,7 @@ static const struct option_spec torch_specs[] = {
 		  "flops. device is another word for cuda. none keeps the order in which the names first appear, as torch does." },
 	{ .name = "group-by-input-shape", FIELD(BOOL, by_shapes), .initial = "false", .bare = "true", .tag = "table",
 	  .help = "Show a row for each name and the shapes of its inputs (record_shapes=True)." },
-	{ .name = "group-by-stack", FIELD(INTEGER, stack), .arg = "N", .initial = "0", .shown = "", .aliases = "group-by-stack-n",
+	{ .name = "group-by-stack", FIELD(INTEGER, stack), .arg = "N", .initial = "0", .aliases = "group-by-stack-n",
 	  .max = 10000, .tag = "table",
 	  .help = "Show a row for each name and the innermost N functions of Python around it (with_stack=True)." },
 	{ .name = "row-limit", FIELD(INTEGER, row_limit), .arg = "N", .initial = "100", .min = -1, .max = INT64_MAX, .tag = "table",
