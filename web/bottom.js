@@ -20,7 +20,7 @@ export class Bottom {
       events: ["Events", new EventsPanel(app, this.place)],
       statistics: ["Statistics", new StatisticsPanel(app, this.place)],
       flame: ["Flame graph", new FlamePanel(app, this.place, "/api/flame")],
-      tree: ["GPU time by range", new FlamePanel(app, this.place, "/api/tree")],
+      tree: ["GPU time", new FlamePanel(app, this.place, "/api/tree")],
       findings: ["Findings", new FindingsPanel(app, this.place)],
       diagnostics: ["Diagnostics", new DiagnosticsPanel(app, this.place)],
       session: ["Session", new SessionPanel(app, this.place)],

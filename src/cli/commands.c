@@ -11,7 +11,7 @@
 
 extern const struct command profile_command, stats_command, sql_command, export_command, import_command, recover_command, symbolize_command,
 	view_command, doctor_command, help_command, nvprof_command, launch_command, start_command, stop_command, cancel_command,
-	shutdown_command, sessions_command, status_command, attach_command, occupancy_command, kernel_command;
+	shutdown_command, sessions_command, status_command, attach_command, occupancy_command, kernel_command, torch_command;
 /* Not built yet: nsys_planned.c. */
 extern const struct command analyze_command, recipe_command;
 
@@ -22,6 +22,7 @@ static const struct command *const all_commands[] = {
 	&view_command,
 	&stats_command,
 	&sql_command,
+	&torch_command,
 	&export_command,
 	&import_command,
 	&recover_command,

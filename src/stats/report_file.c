@@ -371,7 +371,7 @@ int report_column_shown(const struct report_file *file, const char *asked, size_
 	if (!name)
 		return 1;
 	value = report_option_value(file, asked, name + (*name == '!'), &len);
-	return (value && len == 1 && *value == '1') == (*name != '!');
+	return (value && len > 0 && !(len == 1 && *value == '0')) == (*name != '!');
 }
 
 static int is_number_text(const char *text, size_t len)

@@ -198,6 +198,36 @@ async function narrowFrames({ browser, sonde, configuration }) {
   await server.end();
 }
 
+const WORK = "kind in ('kernel', 'memcpy', 'memset')";
+/** What the box of a name should have of all GPU time. @type {Record<string, string>} */
+const SHARES = {
+  operator: `sum(deviceTime) filter (where name = 'aten::convolution_backward'), sum(duration) filter (where ${WORK}) from torch_ops`,
+  module: `sum(duration) filter (where module like 'Sequential_0%'), sum(duration) from torch_ops where ${WORK}`,
+};
+
+/**
+ * GPU time of a trace of torch.profiler: by the operators, and by the modules that started it.
+ * @param {{ browser: any, sonde: any, configuration: any }} with_
+ */
+async function torchTrees({ browser, sonde, configuration }) {
+  const server = await sonde.view(configuration.torch);
+  const viewer = await browser.open(server);
+  await viewer.panel("tree");
+  await viewer.until(() => document.querySelector("#panel [aria-label=By]"));
+  for (const [by, name] of [["operator", "aten::convolution_backward"], ["module", "Sequential_0"]]) {
+    await viewer.page.selectOption("#panel [aria-label=By]", by);
+    await viewer.idle();
+    await viewer.until((/** @type {string} */ wanted) => [...document.querySelectorAll("#panel [data-node]")]
+      .some((box) => box.title.startsWith(wanted)), name);
+    const box = (await boxes(viewer)).find((/** @type {any} */ one) => one.title.startsWith(name));
+    const [[part, whole]] = sonde.numbers(configuration.torch, `select ${SHARES[by]}`);
+    check(`GPU time by ${by}: the width of ${name}`, [part > 0, Math.abs(box.share - part / whole) < 0.01], [true, true]);
+    await viewer.picture(`gpu-time-by-${by}`);
+  }
+  await viewer.close();
+  await server.end();
+}
+
 /** @param {{ browser: any, sonde: any, server: any, report: string }} with_ */
 async function theRest({ browser, sonde, server, report }) {
   const viewer = await browser.open(server);
@@ -255,5 +285,6 @@ export async function panels(with_) {
   await scenario("findings", () => findings(with_));
   await scenario("slices of another tool", () => foreignSlices(with_));
   await scenario("narrow frames", () => narrowFrames(with_));
+  await scenario("operators and modules", () => torchTrees(with_));
   await scenario("other panels", () => theRest(with_));
 }

@@ -1,4 +1,4 @@
-// Flame graph and call tree: of CPU samples, or of GPU time by range.
+// Flame graph and call tree: of CPU samples, or of GPU time by range, or by PyTorch's operators or modules.
 import { json } from "../api.js";
 import * as colours from "../timeline/colours.js";
 import * as format from "../format.js";
@@ -35,6 +35,12 @@ const option = (value, text, now) => `<option value="${escape(value)}"${value ==
 /** @param {string} field @param {string} label @param {string} options */
 const selectHtml = (field, label, options) => `<select class="${field}" data-field="${field}" aria-label="${label}">${options}</select>`;
 
+/** @param {{ number: number }} loaded */
+async function hasOperators(loaded) {
+  const { reports } = await json("/api/stats", { report: loaded.number }).catch(() => ({ reports: [] }));
+  return reports.some((/** @type {any} */ report) => report.name === "torch_op_sum" && report.available);
+}
+
 export class FlamePanel {
   /** @param {App} app @param {HTMLElement} place @param {string} path */
   constructor(app, place, path) {
@@ -46,6 +52,9 @@ export class FlamePanel {
     this.source = "samples";
     this.whose = "all";
     this.report = "0";
+    this.by = "range";
+    /** @type {boolean | null} whether there are operators of PyTorch; null: not asked yet */
+    this.hasOperators = null;
     this.sort = -2;
     /** @type {Node | null} */
     this.root = null;
@@ -89,6 +98,13 @@ export class FlamePanel {
       selectHtml("whose", "Of which threads", this.whoseOptions());
   }
 
+  /** What only GPU time can be shown by. */
+  workControls() {
+    const kinds = option("range", "by range", this.by) + option("operator", "by operator", this.by) +
+      option("module", "by module", this.by);
+    return this.hasOperators ? selectHtml("by", "By", kinds) : "";
+  }
+
   controls() {
     const { loaded } = this.app;
     const reports = loaded.map((report) => option(String(report.number), report.facts.name, this.report)).join("");
@@ -97,16 +113,28 @@ export class FlamePanel {
     const search = attributesHtml({
       type: "search", placeholder: "mark functions", "aria-label": "Mark functions with this text", value: this.search,
     });
-    return `<div class="bar">${loaded.length > 1 ? selectHtml("report", "Report", reports) : ""}${selectHtml("mode", "Form", forms)}` +
-      `${this.samples ? this.sampleControls() : ""}<input ${search}>` +
+    return `<div class="bar" data-path="${this.path}">${loaded.length > 1 ? selectHtml("report", "Report", reports) : ""}` +
+      selectHtml("mode", "Form", forms) +
+      `${this.samples ? this.sampleControls() : this.workControls()}<input ${search}>` +
       `<span class="faint">${spanText(this.app)}</span> <span class="trail"></span></div><div class="flame" tabindex="0"></div>`;
   }
 
+  /** Whether a recording has operators of PyTorch: then it has their report. The panel may be gone when the answer comes. */
+  async ask() {
+    this.hasOperators = false;
+    const answers = await Promise.all(this.app.loaded.map(hasOperators));
+    this.hasOperators = answers.includes(true);
+    if (this.hasOperators && this.place.querySelector(`[data-path="${this.path}"]`))
+      await this.show();
+  }
+
   async show() {
+    if (!this.samples && this.hasOperators === null)
+      this.ask();
     this.place.innerHTML = this.controls();
     for (const select of this.place.querySelectorAll("select"))
       select.addEventListener("change", () => {
-        const field = /** @type {"order" | "mode" | "source" | "whose" | "report"} */ (select.dataset.field);
+        const field = /** @type {"order" | "mode" | "source" | "whose" | "report" | "by"} */ (select.dataset.field);
         this[field] = select.value;
         if (field === "mode")
           this.draw();
@@ -128,7 +156,8 @@ export class FlamePanel {
     const owner = this.whose === "row" ? this.owner() : null;
     const loaded = this.app.loaded[owner ? owner.report : Number(this.report)];
     const [from, to] = spanOf(this.app, loaded);
-    const more = this.samples ? { order: this.order, source: this.source, row: owner ? owner.id : undefined } : {};
+    const ofWork = this.by === "range" ? {} : { by: this.by };
+    const more = this.samples ? { order: this.order, source: this.source, row: owner ? owner.id : undefined } : ofWork;
     const answer = await this.app.attempt(() => json(this.path, { report: loaded.number, from, to, ...more }));
     if (!answer || turn !== this.turn)
       return;

@@ -69,14 +69,14 @@ static int shapes_of(struct arguments *a, int64_t text_id, int32_t *ret)
 	return *ret ? 0 : -ENOMEM;
 }
 
-static void take_detail(struct torch_detail *d, enum arg_role role, int64_t number, int64_t text)
+static void take_detail(struct torch_ops *t, struct torch_detail *d, enum arg_role role, int64_t number, int64_t text)
 {
 	if (role == ARG_SEQUENCE)
 		d->sequence = number;
 	else if (role == ARG_FORWARD_THREAD)
 		d->forward_thread = torch_narrow_id(number);
 	else if (role == ARG_STACK)
-		d->stack = torch_narrow_id(text);
+		t->told_stacks |= (d->stack = torch_narrow_id(text)) != 0;
 }
 
 static int take_of_event(struct arguments *a, uint32_t place, enum arg_role role, int64_t number, int64_t text)
@@ -84,7 +84,7 @@ static int take_of_event(struct arguments *a, uint32_t place, enum arg_role role
 	struct torch_event *e = &a->l->ops->events[place];
 
 	if (a->l->ops->details)
-		take_detail(&a->l->ops->details[place], role, number, text);
+		take_detail(a->l->ops, &a->l->ops->details[place], role, number, text);
 	else if (role == ARG_SHAPES)
 		return shapes_of(a, text, &e->shapes);
 	else if (role == ARG_EXTERNAL)

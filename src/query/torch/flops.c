@@ -3,14 +3,7 @@
 #include <string.h>
 
 #include "base/macros.h"
-#include "query/torch/ops.h"
-
-#define MAX_DIMS 8
-
-struct dims {
-	uint64_t sizes[MAX_DIMS];
-	unsigned count;
-};
+#include "query/torch/flops.h"
 
 enum torch_formula torch_formula_of(const char *name)
 {
@@ -28,13 +21,13 @@ enum torch_formula torch_formula_of(const char *name)
 }
 
 /* Numbers from "[2, 3]" or "2"; false where there are none, or other things. */
-static int read_dims(const char *text, struct dims *ret)
+static int read_dims(const char *text, struct torch_dims *ret)
 {
 	char *end;
 	int is_list = *text == '[';
 
 	ret->count = 0;
-	for (text += is_list; *text >= '0' && *text <= '9' && ret->count < MAX_DIMS; text = end) {
+	for (text += is_list; *text >= '0' && *text <= '9' && ret->count < TORCH_MOST_DIMS; text = end) {
 		ret->sizes[ret->count++] = strtoull(text, &end, 10);
 		end += is_list && *end == ',';
 		end += is_list && *end == ' ';
@@ -43,7 +36,7 @@ static int read_dims(const char *text, struct dims *ret)
 }
 
 /* Of "[[2, 3], [4]]" the argument of that number. */
-static int shape_of(const char *shapes, unsigned number, struct dims *ret)
+int torch_shape_of(const char *shapes, unsigned number, struct torch_dims *ret)
 {
 	const char *at = *shapes == '[' ? strchr(shapes + 1, '[') : NULL;
 
@@ -53,7 +46,7 @@ static int shape_of(const char *shapes, unsigned number, struct dims *ret)
 }
 
 /* Of ["", "[1, 1]"] the argument of that number. */
-static int input_of(const char *inputs, unsigned number, struct dims *ret)
+int torch_input_of(const char *inputs, unsigned number, struct torch_dims *ret)
 {
 	const char *at = strchr(inputs, '"');
 
@@ -64,7 +57,7 @@ static int input_of(const char *inputs, unsigned number, struct dims *ret)
 	return at ? read_dims(at + 1, ret) : 0;
 }
 
-static uint64_t multiply_factors(const uint64_t *factors, unsigned count)
+uint64_t torch_multiply(const uint64_t *factors, unsigned count)
 {
 	uint64_t result = 1;
 
@@ -75,17 +68,17 @@ static uint64_t multiply_factors(const uint64_t *factors, unsigned count)
 }
 
 /* Two for each product of numbers: those of the left for every column of the right. */
-static uint64_t matrix_flops(const struct dims *left, const struct dims *right)
+static uint64_t matrix_flops(const struct torch_dims *left, const struct torch_dims *right)
 {
-	uint64_t factors[] = { 2, multiply_factors(left->sizes, left->count), right->sizes[right->count - 1] };
+	uint64_t factors[] = { 2, torch_multiply(left->sizes, left->count), right->sizes[right->count - 1] };
 
-	return left->count < 2 || right->count < 2 ? 0 : multiply_factors(factors, 3);
+	return left->count < 2 || right->count < 2 ? 0 : torch_multiply(factors, 3);
 }
 
 enum { CONV_STRIDE = 3, CONV_PADDING, CONV_DILATION, CONV_GROUPS };
 
 /* How many places the kernel takes along one side. */
-static uint64_t places(uint64_t size, uint64_t kernel, uint64_t stride, uint64_t padding, uint64_t dilation)
+uint64_t torch_places(uint64_t size, uint64_t kernel, uint64_t stride, uint64_t padding, uint64_t dilation)
 {
 	uint64_t limit = UINT32_MAX;
 
@@ -95,13 +88,13 @@ static uint64_t places(uint64_t size, uint64_t kernel, uint64_t stride, uint64_t
 	return (size + 2 * padding - dilation * (kernel - 1) - 1) / stride + 1;
 }
 
-static uint64_t conv_flops(const struct dims *input, const struct dims *weight, const char *inputs)
+static uint64_t conv_flops(const struct torch_dims *input, const struct torch_dims *weight, const char *inputs)
 {
-	struct dims settings[4];
+	struct torch_dims settings[4];
 	uint64_t factors[8];
 
 	for (unsigned i = 0; i < 4; i++)
-		if (!input_of(inputs, CONV_STRIDE + i, &settings[i]))
+		if (!torch_input_of(inputs, CONV_STRIDE + i, &settings[i]))
 			return 0;
 	if (input->count != 4 || weight->count != 4 || !settings[3].sizes[0])
 		return 0;
@@ -112,25 +105,25 @@ static uint64_t conv_flops(const struct dims *input, const struct dims *weight, 
 
 		for (unsigned i = 0; i < 3; i++)
 			at[i] = settings[i].sizes[settings[i].count > side ? side : 0];
-		factors[2 + side] = places(input->sizes[2 + side], weight->sizes[2 + side], at[0], at[1], at[2]);
+		factors[2 + side] = torch_places(input->sizes[2 + side], weight->sizes[2 + side], at[0], at[1], at[2]);
 		factors[4 + side] = weight->sizes[2 + side];
 	}
 	factors[6] = input->sizes[1];
 	factors[7] = weight->sizes[0];
-	return multiply_factors(factors, 8) / settings[3].sizes[0];
+	return torch_multiply(factors, 8) / settings[3].sizes[0];
 }
 
 int64_t torch_flops(enum torch_formula formula, const char *shapes, const char *inputs)
 {
 	unsigned first = formula == TORCH_ADDMM;
-	struct dims left, right;
+	struct torch_dims left, right;
 	uint64_t flops = 0;
 
-	if (formula == TORCH_NO_FORMULA || !shapes || !shape_of(shapes, first, &left))
+	if (formula == TORCH_NO_FORMULA || !shapes || !torch_shape_of(shapes, first, &left))
 		return 0;
 	if (formula == TORCH_ELEMENTS)
-		flops = multiply_factors(left.sizes, left.count);
-	else if (!shape_of(shapes, first + 1, &right))
+		flops = torch_multiply(left.sizes, left.count);
+	else if (!torch_shape_of(shapes, first + 1, &right))
 		flops = 0;
 	else if (formula == TORCH_CONV2D)
 		flops = inputs ? conv_flops(&left, &right, inputs) : 0;

@@ -5,20 +5,21 @@
 #include <stdlib.h>
 
 #include "query/engine/function.h"
+#include "query/torch/frames.h"
 
 /* clang-format off */
 enum { COLUMN_ID, COLUMN_PARENT, COLUMN_LEVEL, COLUMN_NAME, COLUMN_KIND, COLUMN_SHAPES, COLUMN_PID, COLUMN_TID,
        COLUMN_THREAD, COLUMN_START, COLUMN_END, COLUMN_DURATION, COLUMN_CPU, COLUMN_SELF_CPU, COLUMN_DEVICE,
        COLUMN_SELF_DEVICE, COLUMN_CPU_MEMORY, COLUMN_SELF_CPU_MEMORY, COLUMN_DEVICE_MEMORY,
        COLUMN_SELF_DEVICE_MEMORY, COLUMN_EXTERNAL, COLUMN_SEQUENCE, COLUMN_FORWARD_THREAD, COLUMN_ASYNC,
-       COLUMN_STACK, COLUMN_ARGS };
+       COLUMN_STACK, COLUMN_ARGS, COLUMN_FORWARD, COLUMN_MODULE };
 /* clang-format on */
 #define DECLARATION \
 	"CREATE TABLE x(id INTEGER, parent INTEGER, level INTEGER, name TEXT, kind TEXT, inputShapes TEXT, " \
 	"pid INTEGER, tid INTEGER, threadUid INTEGER, start INTEGER, end INTEGER, duration INTEGER, " \
 	"cpuTime INTEGER, selfCpuTime INTEGER, deviceTime INTEGER, selfDeviceTime INTEGER, " \
 	"cpuMemory INTEGER, selfCpuMemory INTEGER, deviceMemory INTEGER, selfDeviceMemory INTEGER, " \
-	"externalId INTEGER, sequence INTEGER, forwardThread INTEGER, isAsync INTEGER, stack TEXT, args INTEGER)"
+	"externalId INTEGER, sequence INTEGER, forwardThread INTEGER, isAsync INTEGER, stack TEXT, args INTEGER, forward INTEGER, module TEXT)"
 
 struct cursor {
 	sqlite3_vtab_cursor base;
@@ -34,6 +35,8 @@ void torch_ops_release(struct torch_ops *t)
 	free(t->events);
 	free(t->memory);
 	free(t->details);
+	free(t->forward);
+	torch_frames_release(t->frames);
 	keymap_release(&t->texts);
 	free(t);
 }
@@ -89,6 +92,18 @@ void torch_figures(const struct torch_ops *t, uint32_t place, struct torch_figur
 	ret->device_memory = m->device;
 	ret->self_cpu_memory = in_tree ? torch_difference(m->host, m->children_host) : 0;
 	ret->self_device_memory = in_tree ? torch_difference(m->device, m->children_device) : 0;
+}
+
+const char *torch_kind_name(unsigned kind)
+{
+	/* clang-format off */
+	static const char *const kinds[] = {
+		[TORCH_OPERATOR] = "op", [TORCH_ANNOTATION] = "annotation", [TORCH_CALL] = "call", [TORCH_OVERHEAD] = "overhead",
+		[TORCH_MEMORY] = "memory", [TORCH_KERNEL] = "kernel", [TORCH_COPY] = "memcpy", [TORCH_SET] = "memset",
+		[TORCH_SYNC] = "sync", [TORCH_GPU_ANNOTATION] = "gpu_annotation" };
+	/* clang-format on */
+
+	return kinds[kind];
 }
 
 const char *torch_text(const struct torch_ops *t, int32_t id)
@@ -158,7 +173,7 @@ static int ops_filter(sqlite3_vtab_cursor *base, int plan, const char *text, int
 	int r = torch_ops_of(((struct function_vtab *)base->pVtab)->q, &c->ops);
 
 	if (r >= 0)
-		r = torch_load_details(c->ops);
+		r = torch_load_frames(c->ops);
 	if (r < 0)
 		return function_code(r);
 	c->at = 0;
@@ -244,18 +259,17 @@ static void result_detail(sqlite3_context *context, const struct cursor *c, cons
 		if (e->args)
 			sqlite3_result_int64(context, e->args);
 		break;
+	case COLUMN_FORWARD:
+		if (c->ops->forward[c->at])
+			sqlite3_result_int64(context, c->ops->forward[c->at]);
+		break;
+	case COLUMN_MODULE: torch_result_text(context, c->ops, torch_module_of(c->ops, c->at)); break;
 	default: result_memory(context, c, column);
 	}
 }
 
 static int ops_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int column)
 {
-	/* clang-format off */
-	static const char *const kinds[] = {
-		[TORCH_OPERATOR] = "op", [TORCH_ANNOTATION] = "annotation", [TORCH_CALL] = "call", [TORCH_OVERHEAD] = "overhead",
-		[TORCH_MEMORY] = "memory", [TORCH_KERNEL] = "kernel", [TORCH_COPY] = "memcpy", [TORCH_SET] = "memset",
-		[TORCH_SYNC] = "sync", [TORCH_GPU_ANNOTATION] = "gpu_annotation" };
-	/* clang-format on */
 	struct cursor *c = (struct cursor *)base;
 	const struct torch_event *e = &c->ops->events[c->at];
 	struct torch_figures f;
@@ -269,7 +283,7 @@ static int ops_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int c
 		break;
 	case COLUMN_LEVEL: sqlite3_result_int64(context, get_operator_level(c->ops, e)); break;
 	case COLUMN_NAME: torch_result_text(context, c->ops, e->name); break;
-	case COLUMN_KIND: sqlite3_result_text(context, kinds[e->kind], -1, SQLITE_STATIC); break;
+	case COLUMN_KIND: sqlite3_result_text(context, torch_kind_name(e->kind), -1, SQLITE_STATIC); break;
 	case COLUMN_SHAPES: torch_result_text(context, c->ops, e->shapes); break;
 	case COLUMN_PID:
 	case COLUMN_TID:

@@ -69,7 +69,10 @@ struct torch_ops {
 	uint32_t host_count;
 	struct torch_memory *memory;  /* of those on CPUs; NULL: the trace tells of no memory */
 	struct torch_detail *details; /* of all; NULL until asked for */
+	uint32_t *forward;            /* of all: place + 1 of the forward operator; NULL until asked for (forward.c) */
+	struct torch_frames *frames;  /* Python's functions; NULL until asked for (frames.h) */
 	struct keymap texts;
+	int told_stacks;   /* the details have stacks of Python's functions as text */
 	int32_t no_shapes; /* as torch prints it: [] */
 	uint32_t stopper;  /* thread that stopped the profiler, 0: not known */
 };
@@ -87,6 +90,9 @@ struct torch_figures {
 };
 
 void torch_figures(const struct torch_ops *t, uint32_t place, struct torch_figures *ret);
+
+/* "op", "kernel" ... */
+const char *torch_kind_name(unsigned kind);
 
 const char *torch_text(const struct torch_ops *t, int32_t id);
 /* Figures of a hostile trace may wrap. */
@@ -154,6 +160,9 @@ struct torch_event *torch_add_event(struct torch_ops *t);
 /* args.c: what the events' arguments tell; the second also when all is loaded. */
 int torch_load_args(struct torch_loading *l);
 int torch_load_details(struct torch_ops *t);
+
+/* forward.c: fills `forward`. */
+int torch_load_forwards(struct torch_ops *t);
 
 /* tree.c */
 int torch_link(struct torch_loading *l);

@@ -15,8 +15,7 @@
 
 #define MAX_FRAMES 1000
 
-/* The lock is held until query_done(). */
-static int query_begin(struct view_report *r, struct query **ret, struct error *err)
+int query_begin(struct view_report *r, struct query **ret, struct error *err)
 {
 	int rc;
 
@@ -28,7 +27,7 @@ static int query_begin(struct view_report *r, struct query **ret, struct error *
 	return rc;
 }
 
-static void query_done(struct view_report *r)
+void query_done(struct view_report *r)
 {
 	pthread_mutex_unlock(&r->query_lock);
 }
@@ -87,25 +86,31 @@ static int take_node(struct call_tree *t, struct node_map *m, sqlite3_stmt *s, b
 	return map_set(m, sqlite3_column_int64(s, NODE_ID), node);
 }
 
-static int read_tree(struct query *q, const char *source, const char *filter, struct call_tree *t, bool *ret_times, struct error *err)
+int call_tree_read(struct call_tree *t, struct query *q, sqlite3_stmt *statement, bool *ret_times, struct error *err)
 {
-	static const char text[] = "select id, parent, name, self_count, self_time from stack_stats(?1, 'tree', ?2)";
 	struct node_map map = { 0 };
-	sqlite3_stmt *s = NULL;
 	int step = SQLITE_DONE, r = 0;
 
 	*ret_times = true;
+	while (r == 0 && (step = sqlite3_step(statement)) == SQLITE_ROW)
+		r = take_node(t, &map, statement, ret_times);
+	if (r == 0 && step != SQLITE_DONE)
+		r = error_set(err, EIO, "%s", sqlite3_errmsg(query_db(q)));
+	sqlite3_finalize(statement);
+	free(map.nodes);
+	return r;
+}
+
+static int read_tree(struct query *q, const char *source, const char *filter, struct call_tree *t, bool *ret_times, struct error *err)
+{
+	static const char text[] = "select id, parent, name, self_count, self_time from stack_stats(?1, 'tree', ?2)";
+	sqlite3_stmt *s = NULL;
+
 	if (query_prepare(q, text, &s, NULL) != SQLITE_OK)
 		return error_set(err, EIO, "%s", sqlite3_errmsg(query_db(q)));
 	sqlite3_bind_text(s, 1, source, -1, SQLITE_STATIC);
 	sqlite3_bind_text(s, 2, filter, -1, SQLITE_STATIC);
-	while (r == 0 && (step = sqlite3_step(s)) == SQLITE_ROW)
-		r = take_node(t, &map, s, ret_times);
-	if (r == 0 && step != SQLITE_DONE)
-		r = error_set(err, EIO, "%s", sqlite3_errmsg(query_db(q)));
-	sqlite3_finalize(s);
-	free(map.nodes);
-	return r;
+	return call_tree_read(t, q, s, ret_times, err);
 }
 
 /* Callees first: every function that was executing, and below it who called it. */

@@ -1,4 +1,4 @@
-/* /api/tree: GPU time by the threads and ranges it was launched in. */
+/* /api/tree: GPU time by the threads and ranges it was launched in, or by PyTorch's operators or modules. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,6 +9,7 @@
 #include "base/sort.h"
 #include "view/request/routes.h"
 #include "view/answers/call_tree.h"
+#include "view/answers/stacks.h"
 #include "view/internal.h"
 #include "view/report/event_names.h"
 #include "view/events/event.h"
@@ -305,12 +306,58 @@ static int put_tree(struct walk *w, struct buf *out)
 	return r;
 }
 
+/* Operators and modules of PyTorch: through the tables of src/query. */
+static int read_torch_tree(struct call_tree *t, struct query *q, const char *by, int64_t from, int64_t to, struct error *err)
+{
+	sqlite3_stmt *s = NULL;
+	bool has_times;
+
+	if (query_prepare(q, "select id, parent, name, 0, time from torch_gpu_tree(?1, ?2, ?3)", &s, NULL) != SQLITE_OK)
+		return error_set(err, EIO, "%s", sqlite3_errmsg(query_db(q)));
+	sqlite3_bind_text(s, 1, by, -1, SQLITE_STATIC);
+	sqlite3_bind_int64(s, 2, from);
+	sqlite3_bind_int64(s, 3, to);
+	return call_tree_read(t, q, s, &has_times, err);
+}
+
+static int put_torch_tree(const struct walk *w, const char *by, struct buf *out, struct error *err)
+{
+	struct call_tree tree;
+	struct json_out j;
+	struct query *q;
+	int r = call_tree_open(&tree);
+
+	if (r == 0)
+		r = query_begin(w->r, &q, err);
+	if (r == 0) {
+		r = read_torch_tree(&tree, q, by, w->from, w->to, err);
+		query_done(w->r);
+	}
+	out_begin(&j, out);
+	if (r == 0) {
+		out_open(&j, '{');
+		out_put_text(&j, "unit", "ns");
+		out_put_bool(&j, "cut", false);
+		out_key(&j, "root");
+		call_tree_put(&j, &tree);
+		out_close(&j, '}');
+		r = j.r;
+	}
+	call_tree_release(&tree);
+	return r;
+}
+
 int answer_tree(struct view *v, struct params *p, struct answer *a, struct error *err)
 {
+	const char *by = params_text(p, "by");
 	struct walk w = { 0 };
 
 	TRY(view_asked_report(v, p, &w.r, err));
+	if (by && strcmp(by, "range") && strcmp(by, "operator") && strcmp(by, "module"))
+		return error_set(err, EINVAL, "by is none of range, operator and module");
 	TRY(param_times(p, w.r, &w.from, &w.to, err));
 	TRY(params_all_used(p, err));
+	if (by && strcmp(by, "range"))
+		return put_torch_tree(&w, by, &a->body, err);
 	return put_tree(&w, &a->body);
 }
