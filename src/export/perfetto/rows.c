@@ -59,7 +59,7 @@ struct row {
 	unsigned class; /* enum row_class */
 	bool nests;
 	uint64_t parent;
-	uint64_t first; /* track of the first nested, where it is there already; 0: it is made */
+	uint64_t first; /* the first track, where it is there already; 0: it is made */
 	char name[200];
 	struct event_merge events;
 	struct row_track *tracks;
@@ -182,7 +182,7 @@ static struct row_track *add_row_track(struct row *row)
 	return added;
 }
 
-/* A nested in which the slice is alone, or within the innermost that is open. */
+/* A track in which the slice is alone, or within the innermost that is open. */
 static struct row_track *find_row_track(struct row *row, int64_t start, int64_t end)
 {
 	for (unsigned i = 0; i < row->track_count; i++) {

@@ -5,7 +5,7 @@
 
 #include "query/engine/scan.h"
 
-/* A row with that value; group_count are the groups of all sources of the table, numbered through. */
+/* A row with that value; groups of all sources of the table are numbered through. */
 struct lookup_entry {
 	int64_t value;
 	uint32_t nth;
@@ -26,7 +26,7 @@ int lookup_of(struct query *q, const struct mapped_table *table, unsigned column
 void lookup_find(const struct column_lookup *l, int64_t value, size_t *ret_first, size_t *ret_end);
 void lookups_free(struct column_lookup *first);
 
-/* The group's place. 0 when there is no such nth. */
+/* The group's place. 0 when there is no such group. */
 int mapped_group(struct query *q, const struct mapped_table *table, uint64_t nth, unsigned *ret_source, size_t *ret_group);
 
 /* Rows of a time are in groups near each other: as many as a recording has tracks, often. */
@@ -36,7 +36,7 @@ struct group_cache {
 	struct scan *scans[GROUP_CACHE_SIZE];
 };
 
-/* The scan that has, or is to have, this nth. NULL: no memory. */
+/* The scan that has, or is to have, this group. NULL: no memory. */
 struct scan *group_cache_scan(struct group_cache *cache, struct query *q, const struct mapped_table *table, uint64_t nth);
 void group_cache_free(struct group_cache *cache);
 

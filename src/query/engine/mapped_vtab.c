@@ -348,7 +348,7 @@ static int begin_text_check(struct mapped_cursor *c, struct scan *s)
 	return r;
 }
 
-/* Makes the nth the current one. 1, or 0 where it has no row to show. */
+/* Makes the group the current one. 1, or 0 where it has no row to show. */
 static int enter_group_at(struct mapped_cursor *c, uint64_t nth, unsigned source, size_t group, int with_conditions)
 {
 	const struct mapped_vtab *v = (const struct mapped_vtab *)c->base.pVtab;

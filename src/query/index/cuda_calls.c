@@ -77,7 +77,7 @@ static int list_work(struct loading *l)
 	return r;
 }
 
-/* The correlations of a work_group. Whoever shows its rows tells of damage. */
+/* The correlations of a group. Whoever shows its rows tells of damage. */
 static int64_t *group_numbers(const struct loading *l, const struct work_group *p, uint32_t *ret_rows, int *ret)
 {
 	uint32_t rows = report_group(l->q->report, p->table, p->group)->rows;
