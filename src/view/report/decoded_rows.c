@@ -9,7 +9,7 @@
 #include "view/report/view_report.h"
 #include "view/report/store_items.h"
 
-/* What a decoded has room for, each behind the other. */
+/* What decoded rows have room for, each behind the other. */
 struct parts {
 	int64_t *start;
 	int64_t *end;

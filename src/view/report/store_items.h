@@ -17,7 +17,7 @@ struct store_item {
 	} content; /* its arrays lie behind it */
 };
 
-/* The item a decoded or summary is in. */
+/* The item that decoded rows or a summary are in. */
 static inline struct store_item *item_of(const void *content)
 {
 	return (struct store_item *)((char *)(uintptr_t)content - offsetof(struct store_item, content));

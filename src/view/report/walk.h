@@ -4,7 +4,7 @@
 
 #include "view/report/view_report.h"
 
-/* Rows of a group that touch [from, to): places in the decoded. */
+/* Rows of a group that touch [from, to): positions in the decoded rows. */
 struct walk_rows {
 	const struct decoded_rows *decoded;
 	uint32_t begin, end;
