@@ -133,4 +133,4 @@ static void attached(void)
 		repeat_nvtx_definition(&k->what, k->body, k->size);
 }
 
-const struct agent_part agent_part_nvtx = { NULL, 0, attached };
+const struct agent_part agent_part_nvtx = { .attached = attached };

@@ -43,4 +43,4 @@ static void attached(void)
 		agent_tell_objects(agent_now());
 }
 
-const struct agent_part agent_part_osrt = { wrappers, COUNT_OF(wrappers), attached };
+const struct agent_part agent_part_osrt = { .wrappers = wrappers, .wrapper_count = COUNT_OF(wrappers), .attached = attached };
