@@ -1,6 +1,6 @@
 -- title: PyTorch Operator to Kernel Summary
 -- alias: torchkernsum
--- requires: class cpu_op | class user_annotation
+-- requires: class cpu_op | class user_annotation | sonde_torch_op | range aten::*
 -- skipped: PyTorch operators with work on a GPU
 -- option: group numbers in names are folded: layer_12_ffn and layer_7_ffn are both layer_#_ffn
 -- option: rows=-1 show at most this many rows

@@ -1,6 +1,6 @@
 -- title: PyTorch Operator Summary
 -- alias: torchopsum
--- requires: class cpu_op | class user_annotation
+-- requires: class cpu_op | class user_annotation | sonde_torch_op | range aten::*
 -- skipped: PyTorch operators
 -- option: shapes one row for each name and the shapes of its inputs
 -- option: mem memory that was allocated less what was released, where the trace has it

@@ -7,6 +7,7 @@
 #include "base/macros.h"
 #include "export/timeline.h"
 #include "fmt/gpu_enums.h"
+#include "fmt/torch_wire.h"
 
 #define NONE 0xff
 
@@ -344,6 +345,7 @@ void event_name(const struct event_reader *r, struct event_name *ret)
 		return;
 	case TABLE_SLICE:
 	case TABLE_INSTANT:
+	case TABLE_TORCH_OP:
 	case TABLE_OSRT: string_name(r, event_value(r, EVENT_WHAT), ret); return;
 	case TABLE_CUDA_OVERHEAD: overhead_name(r, ret); return;
 	default: made_name(r, ret);
@@ -361,6 +363,7 @@ const char *event_category(const struct event_reader *r, int64_t *ret_id)
 			return NULL;
 		return r->table == TABLE_SLICE ? "user_annotation" : "cpu_instant_event";
 	case TABLE_CUDA_API: return event_value(r, EVENT_CLASS) == 1 ? "cuda_driver" : "cuda_runtime";
+	case TABLE_TORCH_OP: return event_value(r, EVENT_CLASS) == TORCH_SCOPE_USER ? "user_annotation" : "cpu_op";
 	default: return table_tracks(r->table)->category;
 	}
 }

@@ -183,7 +183,8 @@ enum slice_flags {
 	SLICE_OPEN = 1, /* no end was seen; end is the end of the thread or of the recording */
 	SLICE_HAS_COLOR = 2,
 	SLICE_REGISTERED = 4, /* the name was a registered string */
-	SLICE_BLOB_LOST = 8   /* its binary payload was dropped, whole or in part */
+	SLICE_BLOB_LOST = 8,  /* its binary payload was dropped, whole or in part */
+	SLICE_ASYNC = 16      /* an operator that ends where its result is there: within nothing, and nothing is within it */
 };
 
 /* A payload schema from here downwards is none: the blob is NVTX_SCHEMA_TEXT - schema bytes of a payload whose layout

@@ -11,17 +11,25 @@ static int has_any_class(struct query *q)
 	return 0;
 }
 
-int query_has_class(struct query *q, const char *pattern)
+static int has_matching_text(struct query *q, const char *pattern)
 {
 	const char *text;
 	size_t len;
 
-	if (!has_any_class(q))
-		return 0;
 	for (uint64_t id = 1; id < report_string_limit(q->report); id++) {
 		text = report_text(q->report, id, &len);
 		if (text && pattern_matches(pattern, text, len))
 			return 1;
 	}
 	return 0;
+}
+
+int query_has_class(struct query *q, const char *pattern)
+{
+	return has_any_class(q) && has_matching_text(q, pattern);
+}
+
+int query_has_range(struct query *q, const char *pattern)
+{
+	return report_row_count(q->report, TABLE_SLICE) && !has_any_class(q) && has_matching_text(q, pattern);
 }

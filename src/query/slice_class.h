@@ -7,5 +7,7 @@
 /* Whether the report may have slices of a class; the pattern has * and ?. Looks at names only, so that reports
  * about them cost nothing where there are none. */
 int query_has_class(struct query *q, const char *pattern);
+/* The same for the names of NVTX ranges that were recorded. */
+int query_has_range(struct query *q, const char *pattern);
 
 #endif

@@ -25,6 +25,19 @@ enum trace_source {
 
 #define TRACE_BIT(source) BIT64(source)
 
+/* Bits of `pytorch`. */
+#define PYTORCH_VALUES "ops|shapes|autograd-nvtx|autograd-shapes-nvtx|functions-trace|functions-trace-shapes|none"
+enum pytorch_bit {
+	PYTORCH_OPS = 1 << 0,
+	PYTORCH_SHAPES = 1 << 1,
+	PYTORCH_AUTOGRAD = 1 << 2,
+	PYTORCH_AUTOGRAD_SHAPES = 1 << 3,
+	PYTORCH_FUNCTIONS = 1 << 4, /* not built */
+	PYTORCH_FUNCTIONS_SHAPES = 1 << 5,
+	PYTORCH_WITH_SHAPES = PYTORCH_SHAPES | PYTORCH_AUTOGRAD_SHAPES,
+	PYTORCH_OPERATORS = PYTORCH_OPS | PYTORCH_AUTOGRAD | PYTORCH_WITH_SHAPES
+};
+
 enum profile_wait {
 	PROFILE_WAIT_PRIMARY, /* the recording ends with the program started */
 	PROFILE_WAIT_ALL,     /* ... with the last process descending from it */

@@ -31,7 +31,7 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-#define RING_ABI_VERSION 2u
+#define RING_ABI_VERSION 3u
 #define RING_SESSION_MAGIC 0x53455344444e4f53ull /* "SONDDSES" */
 #define RING_POOL_MAGIC 0x4c4f4f5044444e4full
 
@@ -46,6 +46,7 @@ enum ring_clock { RING_CLOCK_MONOTONIC_RAW = 0, RING_CLOCK_TSC = 1 };
  * window, so that a writer sees that there was a pause even if it missed it. */
 enum ring_gate {
 #define MODULE(id, name, bit) RING_GATE_##id = 1u << (bit),
+#define OPTION_MODULE MODULE
 #define GATE(id, bit) RING_GATE_##id = 1u << (bit),
 #include "fmt/trace_sources.def"
 };
@@ -103,6 +104,7 @@ struct ring_session {
 	uint32_t osrt_files;           /* 1: file calls are recorded with path and bytes, however short */
 	uint32_t sample_hz;            /* RING_GATE_SAMPLE: samples a second of CPU time */
 	uint32_t sample_stack_size;
+	uint32_t torch_shapes;  /* 1: operators come with the sizes and types of their inputs */
 	uint32_t cuda_flags;    /* enum ring_cuda */
 	uint32_t cuda_flush_ms; /* what CUPTI has finished is fetched this often; 0: as the agent likes */
 	/* With --cudabacktrace, ticks by kind of call: longer ones come with their stack. All ones: never. */

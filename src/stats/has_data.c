@@ -7,6 +7,7 @@
 
 #define OF_CLASS "class "
 #define OWN_TABLE "sonde_"
+#define OF_RANGE "range "
 
 /* The next of "A | B"; false behind the last. */
 static bool next_of(const char **at, char *ret, size_t size)
@@ -38,6 +39,8 @@ static bool has_required_data(struct query *q, const char *what)
 
 	if (strncmp(what, OF_CLASS, strlen(OF_CLASS)) == 0)
 		return query_has_class(q, what + strlen(OF_CLASS));
+	if (strncmp(what, OF_RANGE, strlen(OF_RANGE)) == 0)
+		return query_has_range(q, what + strlen(OF_RANGE));
 	if (strncmp(what, OWN_TABLE, strlen(OWN_TABLE)) == 0)
 		own = table_schema_by_name(what + strlen(OWN_TABLE));
 	return own ? has_rows(q, own) : query_has_table(q, what);

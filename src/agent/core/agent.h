@@ -46,13 +46,24 @@ struct agent_sample_thread {
 	uintptr_t stack_end;
 };
 
+/* Operators of PyTorch that a thread has open (src/agent/torch). */
+#define AGENT_OPERATORS 1024u
+struct agent_operators {
+	uint32_t depth; /* one above the highest place in use */
+	uint32_t turn;
+	uint64_t thread; /* torch's number of this thread */
+	uint64_t open[AGENT_OPERATORS / 64];
+};
+
 struct agent_thread_memory {
-	int32_t levels[AGENT_LEVEL_DOMAINS];              /* zero when a thread begins */
-	uint32_t life;                                    /* another number for each thread that had this memory */
-	uint32_t capture;                                 /* domain + 1 whose outermost range here is the window; 0 = none */
-	uint64_t steps;                                   /* counted since this thread's first */
-	struct agent_sample_thread sample;                /* zero when a thread begins */
-	_Alignas(64) uint8_t module[AGENT_MODULE_MEMORY]; /* left as it was */
+	int32_t levels[AGENT_LEVEL_DOMAINS];                   /* zero when a thread begins */
+	uint32_t life;                                         /* another number for each thread that had this memory */
+	uint32_t capture;                                      /* domain + 1 whose outermost range here is the window; 0 = none */
+	uint64_t steps;                                        /* counted since this thread's first */
+	struct agent_sample_thread sample;                     /* zero when a thread begins */
+	struct agent_operators operators;                      /* zero when a thread begins, and in another window */
+	_Alignas(64) uint64_t operator_names[AGENT_OPERATORS]; /* left as it was */
+	_Alignas(64) uint8_t module[AGENT_MODULE_MEMORY];      /* left as it was */
 };
 
 /* 64 bytes of initial-exec TLS: all there is. */

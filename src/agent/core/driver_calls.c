@@ -30,7 +30,7 @@ static _Atomic(void *) real_start, real_stop, real_get, real_get_2;
 static _Atomic(void *) made_by[STUBS]; /* the real functions behind the stubs */
 
 static const struct agent_wrapper wrappers[] = { { "dlsym", NULL, (void **)&real_dlsym } };
-const struct agent_part agent_part_driver = { wrappers, 1, NULL };
+const struct agent_part agent_part_driver = { .wrappers = wrappers, .wrapper_count = 1 };
 
 /* Functions that make contexts, streams, modules, graphs or managed memory; an asterisk stands for any rest. */
 /* clang-format off */
@@ -47,6 +47,14 @@ int cuProfilerStart(void);
 int cuProfilerStop(void);
 extern const char agent_driver_stubs[] __attribute__((visibility("hidden")));
 void *agent_driver_stub(uint64_t number) __attribute__((visibility("hidden")));
+/* Python looks for the entry of an extension when it has loaded it. */
+static int is_python_entry(const char *name)
+{
+	static const char entry[] = "PyInit_";
+
+	return name && name[0] == 'P' && strncmp(name, entry, sizeof(entry) - 1) == 0;
+}
+
 void *agent_choose_dlsym(void *handle, const char *name) __attribute__((visibility("hidden")));
 
 ARCH_STUBS(agent_driver_stubs, 128, agent_driver_stub);
@@ -160,6 +168,8 @@ void *agent_choose_dlsym(void *handle, const char *name)
 		agent_wrappers_resolve();
 	if (!real_dlsym)
 		agent_wrappers_resolve_missing();
+	if (is_python_entry(name))
+		agent_program_extended();
 	errno = saved_errno;
 	if (!real_dlsym)
 		return (void *)find_nothing;

@@ -201,3 +201,24 @@ int agent_object_is_c_library(const char *path)
 	return file &&
 	       (strncmp(file, "/libc.so", 8) == 0 || strncmp(file, "/libpthread.so", 14) == 0 || strncmp(file, "/librt.so", 9) == 0);
 }
+
+struct search {
+	const char *file;
+	struct agent_object *found;
+};
+
+static int compare_file(struct dl_phdr_info *info, size_t size, void *context)
+{
+	const struct search *search = context;
+	const char *slash = info->dlpi_name ? strrchr(info->dlpi_name, '/') : NULL;
+
+	(void)size;
+	return slash && strncmp(slash + 1, search->file, strlen(search->file)) == 0 && agent_object_read(info, search->found);
+}
+
+int agent_object_find_loaded(const char *file, struct agent_object *ret)
+{
+	struct search search = { file, ret };
+
+	return dl_iterate_phdr(compare_file, &search);
+}

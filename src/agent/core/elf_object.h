@@ -39,6 +39,10 @@ void *agent_object_find(const struct agent_object *object, const char *name, con
 /* The version of a symbol, defined or wanted there; "" where there is none. */
 const char *agent_object_version(const struct agent_object *object, uint32_t symbol);
 
+/* The loaded object whose file's name begins so. Not in a forked child that has loaded nothing itself: the loader's lock may be held
+ * there for ever. */
+int agent_object_find_loaded(const char *file, struct agent_object *ret);
+
 int agent_object_is_ours(const struct dl_phdr_info *info);
 int agent_object_is_c_library(const char *path);
 

@@ -395,4 +395,4 @@ static const struct agent_wrapper wrappers[] = {
 	{ "fexecve", ARCH_GLIBC_FIRST, (void **)&real.fexecve },       { "posix_spawn", "GLIBC_2.15", (void **)&real.posix_spawn },
 	{ "posix_spawnp", "GLIBC_2.15", (void **)&real.posix_spawnp },
 };
-const struct agent_part agent_part_exec = { wrappers, COUNT_OF(wrappers), NULL };
+const struct agent_part agent_part_exec = { .wrappers = wrappers, .wrapper_count = COUNT_OF(wrappers) };

@@ -92,4 +92,4 @@ static const struct agent_wrapper wrappers[] = {
 	{ "quick_exit", NULL, (void **)&real.quick_exit },
 };
 
-const struct agent_part agent_part_leave = { wrappers, COUNT_OF(wrappers), NULL };
+const struct agent_part agent_part_leave = { .wrappers = wrappers, .wrapper_count = COUNT_OF(wrappers) };

@@ -43,6 +43,15 @@ void agent_begin_parts(void)
 			agent_parts[i]->attached();
 }
 
+void agent_program_extended(void)
+{
+	if (!agent_attached())
+		return;
+	for (unsigned i = 0; i < agent_part_count; i++)
+		if (agent_parts[i]->extended)
+			agent_parts[i]->extended();
+}
+
 static int start_once(enum wire_origin origin)
 {
 	int result = agent_configure();

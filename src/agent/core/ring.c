@@ -98,6 +98,7 @@ static struct agent_thread_memory *memory_for_slot(uint32_t index)
 		memory->levels[i] = 0;
 	memory->life++;
 	memory->sample = (struct agent_sample_thread){ 0 };
+	memory->operators = (struct agent_operators){ 0 };
 	memory->capture = 0;
 	return memory;
 }
@@ -123,6 +124,7 @@ void agent_new_window(uint32_t attached, uint32_t gate)
 		memory->levels[i] = 0;
 	agent_tls.ranges = 0; /* levels kept elsewhere go by this number */
 	agent_tls.gate = gate;
+	memory->operators = (struct agent_operators){ 0 };
 	memory->capture = 0;
 }
 

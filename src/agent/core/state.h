@@ -79,6 +79,8 @@ void agent_objects_forget(void) __attribute__((visibility("hidden")));
 int agent_guard_is_stale(uintptr_t guard) __attribute__((visibility("hidden")));
 
 /* life.c: what follows attaching, whatever way the agent came. */
+/* The program uses a Python extension from now on: the parts that asked for it are told. */
+void agent_program_extended(void) __attribute__((visibility("hidden")));
 void agent_begin_parts(void) __attribute__((visibility("hidden")));
 
 /* connect.c: everything that talks to the recorder. */

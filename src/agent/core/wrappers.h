@@ -14,12 +14,14 @@ struct agent_part {
 	const struct agent_wrapper *wrappers;
 	unsigned wrapper_count;
 	void (*attached)(void); /* a program has begun, and is recorded; may be NULL */
+	void (*extended)(void); /* the program begins to use a Python extension that it has loaded; may be NULL */
 };
 
 extern const struct agent_part agent_part_driver __attribute__((visibility("hidden")));
 extern const struct agent_part agent_part_exec __attribute__((visibility("hidden")));
 extern const struct agent_part agent_part_leave __attribute__((visibility("hidden")));
 #define MODULE(id, name, bit) extern const struct agent_part agent_part_##name __attribute__((visibility("hidden")));
+#define OPTION_MODULE MODULE
 #include "fmt/trace_sources.def"
 extern const struct agent_part agent_part_sample __attribute__((visibility("hidden")));
 extern const struct agent_part agent_part_threads __attribute__((visibility("hidden")));

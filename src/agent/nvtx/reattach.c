@@ -133,4 +133,4 @@ static void note_nvtx_attach(void)
 		repeat_nvtx_definition(&k->what, k->body, k->size);
 }
 
-const struct agent_part agent_part_nvtx = { NULL, 0, note_nvtx_attach };
+const struct agent_part agent_part_nvtx = { .attached = note_nvtx_attach };

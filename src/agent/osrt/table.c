@@ -43,4 +43,4 @@ static void note_osrt_attach(void)
 		agent_report_objects(agent_now());
 }
 
-const struct agent_part agent_part_osrt = { wrappers, COUNT_OF(wrappers), note_osrt_attach };
+const struct agent_part agent_part_osrt = { .wrappers = wrappers, .wrapper_count = COUNT_OF(wrappers), .attached = note_osrt_attach };

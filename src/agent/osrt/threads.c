@@ -202,4 +202,4 @@ static const struct agent_wrapper wrappers[] = {
 	{ "thrd_create", NULL, (void **)&real.thrd_create },
 };
 
-const struct agent_part agent_part_threads = { wrappers, COUNT_OF(wrappers), NULL };
+const struct agent_part agent_part_threads = { .wrappers = wrappers, .wrapper_count = COUNT_OF(wrappers) };

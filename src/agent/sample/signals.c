@@ -379,4 +379,4 @@ static const struct agent_wrapper wrappers[] = {
 };
 /* clang-format on */
 
-const struct agent_part agent_part_sample = { wrappers, COUNT_OF(wrappers), agent_sample_start };
+const struct agent_part agent_part_sample = { .wrappers = wrappers, .wrapper_count = COUNT_OF(wrappers), .attached = agent_sample_start };

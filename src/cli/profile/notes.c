@@ -80,6 +80,13 @@ static int note_exports(uint64_t exports, struct string_list *notes)
 	return r;
 }
 
+static int note_pytorch(uint64_t pytorch, struct string_list *notes)
+{
+	if (!(pytorch & (PYTORCH_FUNCTIONS | PYTORCH_FUNCTIONS_SHAPES)))
+		return 0;
+	return string_list_addf(notes, "--pytorch=functions-trace is not supported yet; the run continues without it");
+}
+
 int profile_add_notes(const struct profile_fields *fields, const struct options_parsed *parsed, struct string_list *notes)
 {
 	const struct option_use *use;
@@ -99,6 +106,8 @@ int profile_add_notes(const struct profile_fields *fields, const struct options_
 		r = profile_window_notes(fields, parsed, notes);
 	if (r >= 0)
 		r = note_gpu_metrics(fields, parsed, notes);
+	if (r >= 0)
+		r = note_pytorch(fields->pytorch, notes);
 	if (r >= 0)
 		r = note_exports(fields->exports, notes);
 	for (i = 0; i < parsed->use_count && r >= 0; i++) {

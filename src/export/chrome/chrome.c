@@ -90,6 +90,22 @@ static void put_arg(void *context, const struct arg_value *v)
 	put_arg_value(context, v);
 }
 
+/* In Kineto's words. */
+static void put_operator_arg(void *context, const struct arg_value *v)
+{
+	static const char *const words[][2] = {
+		{ "sequence", "Sequence number" }, { "forward", "Fwd thread id" }, { "shapes", "Input Dims" }, { "types", "Input type" }
+	};
+	struct arg_value kineto = *v;
+
+	for (size_t i = 0; i < COUNT_OF(words); i++)
+		if (strcmp(v->key, words[i][0]) == 0) {
+			kineto.key = words[i][1];
+			kineto.key_len = strlen(words[i][1]);
+		}
+	put_arg(context, &kineto);
+}
+
 static void end_event(struct chrome *c)
 {
 	fputs_unlocked(c->any_arg ? "}}" : "}", c->out);
@@ -302,7 +318,7 @@ static int put_args(struct chrome *c, const struct event_reader *r)
 	} else if (event_value(r, EVENT_CORRELATION)) {
 		arg_number(c, "correlation", event_value(r, EVENT_CORRELATION));
 	}
-	event_more(r, put_arg, c);
+	event_more(r, r->table == TABLE_TORCH_OP ? put_operator_arg : put_arg, c);
 	end_event(c);
 	return result;
 }
@@ -328,7 +344,7 @@ static void put_flow(struct chrome *c, const struct event_reader *r)
 
 static int put_complete_event(struct chrome *c, const struct event_reader *r)
 {
-	bool open = (r->table == TABLE_SLICE || r->table == TABLE_CUDA_API || r->table == TABLE_OSRT) &&
+	bool open = (r->table == TABLE_SLICE || r->table == TABLE_CUDA_API || r->table == TABLE_OSRT || r->table == TABLE_TORCH_OP) &&
 		    (event_value(r, EVENT_FLAGS) & SLICE_OPEN);
 	int result;
 

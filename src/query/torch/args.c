@@ -181,7 +181,8 @@ int torch_load_args(struct torch_loading *l)
 		a->l = l;
 		r = index_sets(a);
 	}
-	for (size_t i = 0; r >= 0 && i < report_group_count(l->ops->q->report, TABLE_ARG); i++)
+	/* What is recorded has no arguments. */
+	for (size_t i = 0; r >= 0 && !l->ops->recorded && i < report_group_count(l->ops->q->report, TABLE_ARG); i++)
 		r = read_args_group(a, i);
 	if (a)
 		free(a->of_set);
@@ -201,7 +202,7 @@ int torch_load_details(struct torch_ops *t)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < t->count; i++)
 		t->details[i] = (struct torch_detail){ .sequence = -1 };
-	r = torch_load_args(&l);
+	r = t->recorded ? torch_recorded_details(t) : torch_load_args(&l);
 	if (r < 0) {
 		free(t->details);
 		t->details = NULL;

@@ -8,10 +8,11 @@
 #include "base/cleanup.h"
 #include "base/macros.h"
 #include "fmt/gpu_enums.h"
+#include "fmt/torch_wire.h"
 #include "query/engine/scope.h"
 #include "query/torch/ops.h"
 
-#define GROUP_COLUMNS 6
+#define GROUP_COLUMNS 7
 #define NAME_CACHE 1024
 
 enum name_class { NAME_PLAIN, NAME_HIDDEN, NAME_STEP, NAME_MEMORY, NAME_OUT_OF_MEMORY, NAME_ASYNC };
@@ -26,11 +27,19 @@ struct name {
 /* What a category in the trace is in torch's table. */
 enum category { CATEGORY_NONE, CATEGORY_OPERATOR, CATEGORY_ANNOTATION, CATEGORY_CPU, CATEGORY_GPU_ANNOTATION };
 
+struct shapes_text {
+	int64_t id;
+	int32_t shapes;
+};
+
 struct reading {
 	struct torch_ops *ops;
 	struct torch_loading *loading;
 	struct name names[NAME_CACHE]; /* names repeat: those asked about last */
+	struct shapes_text shapes[NAME_CACHE];
 	uint32_t rows;
+	uint64_t rows_before; /* of the table, in groups before this one */
+	unsigned correlation; /* which column that is; 0: there is none */
 	const int64_t *track;
 	int64_t *columns[GROUP_COLUMNS];
 	uint8_t *counts; /* by row: whether it does (query/engine/scope.h); NULL: all do */
@@ -140,7 +149,39 @@ static struct torch_event *add_read_event(struct reading *g, enum torch_kind kin
 		e->thread = torch_narrow_id(g->track[TRACK_THREAD]);
 		e->depth = (uint16_t)(g->track[TRACK_DEPTH] < UINT16_MAX ? g->track[TRACK_DEPTH] : UINT16_MAX);
 	}
+	/* Until its operator is known: recorded.c. */
+	if (g->ops->recorded && torch_on_device(e)) {
+		e->thread = g->track ? torch_narrow_id(g->track[TRACK_PROCESS]) : 0;
+		e->external = g->correlation ? g->columns[g->correlation][row] : 0;
+	}
 	return e;
+}
+
+/* A range of emit_nvtx. */
+static int take_nvtx(struct reading *g, uint32_t row)
+{
+	struct torch_nvtx_text parsed;
+	struct torch_event *e;
+	char text[1024];
+	size_t len;
+	const char *name = query_text(g->ops->q, g->columns[2][row], &len);
+	int32_t canon;
+
+	if (!name || !torch_parse_nvtx(name, &parsed))
+		return 0;
+	snprintf(text, sizeof(text), "%.*s", (int)parsed.name_len, name);
+	if (classify(text) == NAME_HIDDEN)
+		return 0;
+	canon = torch_made_text(&g->ops->texts, text);
+	e = canon ? add_read_event(g, TORCH_OPERATOR, row, canon, g->columns[2][row]) : NULL;
+	if (!e)
+		return -ENOMEM;
+	g->loading->operator_count++;
+	if (!parsed.sizes)
+		return 0;
+	snprintf(text, sizeof(text), "%.*s", (int)parsed.sizes_len, parsed.sizes);
+	e->shapes = torch_shapes_text(&g->ops->texts, text);
+	return e->shapes ? 0 : -ENOMEM;
 }
 
 static int take_slice(struct reading *g, uint32_t row)
@@ -154,6 +195,8 @@ static int take_slice(struct reading *g, uint32_t row)
 	enum category category;
 	int r = find_event_name(g, g->columns[3][row], &name);
 
+	if (r >= 0 && g->ops->recorded == TORCH_FROM_NVTX && g->track && g->track[TRACK_KIND] == TRACK_NVTX_PUSHPOP)
+		return take_nvtx(g, row);
 	if (r < 0 || name->category == CATEGORY_NONE)
 		return r;
 	category = name->category;
@@ -174,6 +217,39 @@ static int take_slice(struct reading *g, uint32_t row)
 		e->end--;
 	}
 	return 0;
+}
+
+static int read_shapes(struct reading *g, int64_t text_id, int32_t *ret)
+{
+	struct shapes_text *cached = &g->shapes[(uint64_t)text_id % NAME_CACHE];
+	size_t len;
+
+	if (cached->id != text_id) {
+		const char *text = query_text(g->ops->q, text_id, &len);
+
+		*cached = (struct shapes_text){ .id = text_id, .shapes = torch_shapes_text(&g->ops->texts, text ? text : "[]") };
+	}
+	*ret = cached->shapes;
+	return *ret ? 0 : -ENOMEM;
+}
+
+/* One that Sonde recorded. Its number in the table stands for the arguments of an imported one. */
+static int take_operator(struct reading *g, uint32_t row)
+{
+	int64_t scope = g->columns[3][row], flags = g->columns[4][row];
+	const struct name *name;
+	struct torch_event *e;
+
+	TRY(find_event_name(g, g->columns[2][row], &name));
+	if (name->class == NAME_HIDDEN)
+		return 0;
+	e = add_read_event(g, scope == TORCH_SCOPE_USER ? TORCH_ANNOTATION : TORCH_OPERATOR, row, name->first_id,
+			   (int64_t)(g->rows_before + row + 1));
+	if (!e)
+		return -ENOMEM;
+	g->loading->operator_count++;
+	e->flags |= flags & SLICE_ASYNC ? TORCH_ASYNC : 0;
+	return g->columns[5][row] ? read_shapes(g, g->columns[5][row], &e->shapes) : 0;
 }
 
 static int take_call(struct reading *g, uint32_t row)
@@ -256,6 +332,7 @@ struct table_plan {
 	take_fn take;
 	uint8_t columns[GROUP_COLUMNS];
 	uint8_t column_count;
+	uint8_t correlation; /* which of them that is; 0: there is none */
 };
 
 static int mark_rows(struct reading *g, enum table_id table, size_t group, uint32_t rows)
@@ -295,11 +372,14 @@ static int read_event_table(struct reading *g, const struct table_plan *p)
 	const int64_t *track;
 	int r = 0;
 
+	g->rows_before = 0;
+	g->correlation = p->correlation;
 	for (size_t i = 0; r >= 0 && i < report_group_count(g->ops->q->report, p->table); i++) {
 		track = index_find(&g->ops->q->index.tracks, report_group(g->ops->q->report, p->table, i)->track);
 		if (p->table == TABLE_INSTANT && (!track || track[TRACK_KIND] != TRACK_GENERIC))
 			continue;
 		r = read_event_group(g, p, i);
+		g->rows_before += report_group(g->ops->q->report, p->table, i)->rows;
 	}
 	return r;
 }
@@ -308,20 +388,23 @@ int torch_load(struct torch_loading *l)
 {
 	/* clang-format off */
 	static const struct table_plan plans[] = {
+		{ TABLE_TORCH_OP, take_operator, { COLUMN_TORCH_OP_START, COLUMN_TORCH_OP_END, COLUMN_TORCH_OP_NAME,
+						   COLUMN_TORCH_OP_SCOPE, COLUMN_TORCH_OP_FLAGS, COLUMN_TORCH_OP_SHAPES }, 6, 0 },
 		{ TABLE_SLICE, take_slice, { COLUMN_SLICE_START, COLUMN_SLICE_END, COLUMN_SLICE_NAME, COLUMN_SLICE_CLASS,
-					     COLUMN_SLICE_ARGS }, 5 },
+					     COLUMN_SLICE_ARGS }, 5, 0 },
 		{ TABLE_INSTANT, take_instant, { COLUMN_INSTANT_TIME, COLUMN_INSTANT_TIME, COLUMN_INSTANT_NAME,
-						 COLUMN_INSTANT_ARGS }, 4 },
+						 COLUMN_INSTANT_ARGS }, 4, 0 },
 		{ TABLE_CUDA_API, take_call, { COLUMN_CUDA_API_START, COLUMN_CUDA_API_END, COLUMN_CUDA_API_NAME,
-					       COLUMN_CUDA_API_ARGS }, 4 },
+					       COLUMN_CUDA_API_ARGS }, 4, 0 },
 		{ TABLE_GPU_KERNEL, take_kernel, { COLUMN_GPU_KERNEL_START, COLUMN_GPU_KERNEL_END, COLUMN_GPU_KERNEL_LAUNCH,
-						   COLUMN_GPU_KERNEL_ARGS }, 4 },
+						   COLUMN_GPU_KERNEL_ARGS, COLUMN_GPU_KERNEL_CORRELATION }, 5, 4 },
 		{ TABLE_GPU_COPY, take_copy, { COLUMN_GPU_COPY_START, COLUMN_GPU_COPY_END, COLUMN_GPU_COPY_KIND,
-					       COLUMN_GPU_COPY_SOURCE, COLUMN_GPU_COPY_TARGET, COLUMN_GPU_COPY_ARGS }, 6 },
+					       COLUMN_GPU_COPY_SOURCE, COLUMN_GPU_COPY_TARGET, COLUMN_GPU_COPY_ARGS,
+						   COLUMN_GPU_COPY_CORRELATION }, 7, 6 },
 		{ TABLE_GPU_SET, take_set, { COLUMN_GPU_SET_START, COLUMN_GPU_SET_END, COLUMN_GPU_SET_MEMORY,
-					     COLUMN_GPU_SET_ARGS }, 4 },
+					     COLUMN_GPU_SET_ARGS, COLUMN_GPU_SET_CORRELATION }, 5, 4 },
 		{ TABLE_GPU_SYNC, take_sync, { COLUMN_GPU_SYNC_START, COLUMN_GPU_SYNC_END, COLUMN_GPU_SYNC_KIND,
-					       COLUMN_GPU_SYNC_ARGS }, 4 },
+					       COLUMN_GPU_SYNC_ARGS, COLUMN_GPU_SYNC_CORRELATION }, 5, 4 },
 	};
 	/* clang-format on */
 	struct reading *g = calloc(1, sizeof(*g));

@@ -48,13 +48,14 @@ static int make_ops(struct query *q, struct torch_ops **ret)
 
 	if (r >= 0) {
 		l.ops->q = q;
+		l.ops->recorded = (uint8_t)torch_who_recorded(q);
 		l.ops->no_shapes = torch_made_text(&l.ops->texts, "[]");
 		r = l.ops->no_shapes ? torch_load(&l) : -ENOMEM;
 	}
 	if (r >= 0 && !l.operator_count)
 		l.ops->count = 0;
 	if (r >= 0 && l.ops->count)
-		r = torch_load_args(&l);
+		r = l.ops->recorded ? torch_own_recorded(l.ops) : torch_load_args(&l);
 	if (r >= 0 && l.ops->count)
 		r = torch_link(&l);
 	free(l.allocations);
@@ -256,7 +257,7 @@ static void result_detail(sqlite3_context *context, const struct cursor *c, cons
 	case COLUMN_ASYNC: sqlite3_result_int64(context, e->flags & TORCH_ASYNC ? 1 : 0); break;
 	case COLUMN_STACK: result_text(context, c->ops->q, detail->stack); break;
 	case COLUMN_ARGS:
-		if (e->args)
+		if (e->args && !c->ops->recorded)
 			sqlite3_result_int64(context, e->args);
 		break;
 	case COLUMN_FORWARD:

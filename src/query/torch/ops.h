@@ -25,6 +25,12 @@ enum torch_flag {
 	TORCH_OUTSIDE = 4 /* does not count: query/engine/scope.h */
 };
 
+enum torch_recorded {
+	TORCH_IMPORTED,
+	TORCH_FROM_TABLE, /* row in torch_op, from 1 */
+	TORCH_FROM_NVTX   /* string id of the range's name */
+};
+
 /* Names and shapes are string ids, one for each text; those below 0 are of `texts`. */
 struct torch_event {
 	int64_t start;
@@ -74,6 +80,7 @@ struct torch_ops {
 	struct keymap texts;
 	int told_stacks;   /* the details have stacks of Python's functions as text */
 	int32_t no_shapes; /* as torch prints it: [] */
+	uint8_t recorded;  /* enum torch_recorded: whether Sonde recorded them, and what an event's `args` is then */
 	uint32_t stopper;  /* thread that stopped the profiler, 0: not known */
 };
 
@@ -156,6 +163,20 @@ struct torch_loading {
 
 int torch_load(struct torch_loading *l);
 struct torch_event *torch_add_event(struct torch_ops *t);
+
+/* recorded.c: calls and kernels get the operators they belong to; what few ask about. */
+enum torch_recorded torch_who_recorded(struct query *q);
+int torch_own_recorded(struct torch_ops *t);
+int torch_recorded_details(struct torch_ops *t);
+
+/* nvtx_text.c: the name of a range of emit_nvtx. False: it is no operator's. */
+struct torch_nvtx_text {
+	size_t name_len;
+	int64_t sequence;  /* -1: none */
+	const char *sizes; /* NULL: none */
+	size_t sizes_len;
+};
+bool torch_parse_nvtx(const char *text, struct torch_nvtx_text *ret);
 
 /* args.c: what the events' arguments tell; the second also when all is loaded. */
 int torch_load_args(struct torch_loading *l);

@@ -73,6 +73,9 @@ static void place_calls(struct linking *k)
 {
 	const struct torch_event *owner;
 
+	/* A recorded call is on its own thread. */
+	if (k->ops->recorded)
+		return;
 	k->ops->stopper = find_stopper(k->ops);
 	for (uint32_t i = 0; i < k->ops->count; i++) {
 		struct torch_event *e = &k->ops->events[i];

@@ -17,6 +17,7 @@
 #include "record/drain/osrt.h"
 #include "record/control/recorder.h"
 #include "record/session/window.h"
+#include "record/torch/operators.h"
 
 #define POOL_CHUNKS 8192u /* 64 MiB per process */
 #define POOL_SLOTS 16384u
@@ -51,6 +52,7 @@ int agents_make_session_page(struct recorder *r, struct error *err)
 	r->page->abi = RING_ABI_VERSION;
 #define MODULE(id, name, bit) r->page->modules |= r->options->trace & TRACE_BIT(TRACE_##id) ? RING_GATE_##id : 0;
 #include "fmt/trace_sources.def"
+	operators_fill_page(r->page, r->options->pytorch);
 	r->page->clock = r->drain.session.time.use_tsc ? RING_CLOCK_TSC : RING_CLOCK_MONOTONIC_RAW;
 	if (r->options->trace & TRACE_BIT(TRACE_OSRT))
 		osrt_fill_page(r->page, &r->options->osrt, r->drain.session.time.use_tsc);

@@ -30,7 +30,7 @@ static int waits_for_program(const struct profile_options *options)
 
 int attach_wants_agents(const struct profile_options *options)
 {
-	return (options->trace & AGENT_SOURCES) || waits_for_program(options);
+	return (options->trace & AGENT_SOURCES) || (options->pytorch & PYTORCH_OPERATORS) || waits_for_program(options);
 }
 
 /* An address without a file: the leading NUL is no part of the text. */

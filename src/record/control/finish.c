@@ -130,6 +130,16 @@ static void stop_all(struct recorder *r)
 	drain_finish(&r->drain);
 }
 
+/* An agent that could not record them has said why. */
+static void explain_operators(struct recorder *r)
+{
+	struct session *s = &r->drain.session;
+
+	if (r->options->pytorch & PYTORCH_OPERATORS && r->target_attached && !s->operators_seen)
+		session_diagnose(s, SOURCE_RECORDER, DIAGNOSTIC_INFO, 0,
+				 "There are no operators of PyTorch: no program ran one while it was recorded.");
+}
+
 void recorder_write_report(struct recorder *r, struct control_message *ret)
 {
 	int result;
@@ -140,6 +150,7 @@ void recorder_write_report(struct recorder *r, struct control_message *ret)
 		stacks_resolve(&r->drain.session, r->options->cpu.debug_symbols);
 	explain_silence(r);
 	cuda_explain(r);
+	explain_operators(r);
 	window_explain(r);
 	attach_explain(r);
 	timer_samples_report_rate(&r->drain.session, r->page->sample_hz);

@@ -8,6 +8,7 @@
 
 #include "fmt/cuda_wire.h"
 #include "fmt/kernel_wire.h"
+#include "fmt/torch_wire.h"
 #include "record/stacks/call_stack.h"
 #include "record/nvtx/counters.h"
 #include "record/cuda/cuda.h"
@@ -19,6 +20,7 @@
 #include "record/nvtx/push_pop.h"
 #include "record/drain/thread.h"
 #include "record/stacks/timer_samples.h"
+#include "record/torch/operators.h"
 #include "record/session/window.h"
 
 /* One record, its size checked against the block. */
@@ -398,6 +400,21 @@ static int decode_kernel_source(struct decoder *d, const struct record *r)
 static int decode_kernel_place(struct decoder *d, const struct record *r)
 {
 	return cuda_kernel_place(d->s, d->p, d->t, r->bytes, r->size);
+}
+
+static int decode_torch_name(struct decoder *d, const struct record *r)
+{
+	return operators_name(d->s, d->t, r->bytes, r->size);
+}
+
+static int decode_torch_start(struct decoder *d, const struct record *r)
+{
+	return operators_start(d->s, d->p, d->t, r->bytes, r->size, r->time);
+}
+
+static int decode_torch_end(struct decoder *d, const struct record *r)
+{
+	return operators_end(d->s, d->p, d->t, r->bytes, r->size, r->time);
 }
 
 /* What was done with it: one that could not be kept is lost, one that makes no sense ends the ring. */

@@ -11,6 +11,7 @@
 #include "record/nvtx/start_end.h"
 #include "record/session/address_space.h"
 #include "record/drain/thread.h"
+#include "record/torch/operators.h"
 #include "ring/wire.h"
 
 struct traced_process *process_new(uint64_t uid, const struct process_info *info)
@@ -35,6 +36,7 @@ void process_free(struct traced_process *p)
 	ring_reader_release(&p->reader);
 	definitions_unref(p->definitions);
 	osrt_process_free(p);
+	operators_free_process(p);
 	cuda_process_free(p);
 	ranges_release(p);
 	free(p->threads);
@@ -203,6 +205,7 @@ void process_end(struct session *s, struct traced_process *p, int64_t end)
 		end = p->last_time;
 	ranges_age(s, p, 1);
 	ranges_end_all(s, p, end);
+	operators_end_process(s, p, end);
 	osrt_process_end(s, p);
 	cuda_process_end(s, p, end);
 	cuda_kernel_disconnect(s, p);

@@ -15,6 +15,7 @@
 #include "record/nvtx/start_end.h"
 #include "record/nvtx/push_pop.h"
 #include "record/stacks/timer_samples.h"
+#include "record/torch/operators.h"
 
 /* Domains a thread is searched for one by one; beyond, by a map. */
 #define FEW_DOMAINS 8
@@ -222,6 +223,7 @@ static void thread_free(struct traced_thread *t)
 	free(t->counter_tracks);
 	payloads_release(&t->payloads);
 	osrt_thread_end(t);
+	operators_free_thread(t);
 	call_stack_release(t);
 	for (uint32_t i = 0; t->names && i < RECORD_SHORT_NAMES; i++)
 		free(t->names[i].text);
@@ -246,6 +248,7 @@ void thread_close(struct session *s, struct traced_process *p, struct traced_thr
 		p->last_time = end;
 	for (uint32_t i = 0; i < t->domain_count; i++)
 		push_pop_end_all(s, p, t, t->domains[i], end);
+	operators_end_thread(s, p, t, end);
 	timer_samples_close(s, p, t);
 	if (info)
 		osrt_open_call(s, p, t, info, end);
@@ -268,4 +271,5 @@ void thread_provisional(struct session *s, struct traced_process *p, struct trac
 		report_append_provisional(s->tables[TABLE_THREAD], values, present);
 	for (uint32_t i = 0; i < t->domain_count; i++)
 		push_pop_write_open(t->domains[i], s->now);
+	operators_provisional(s, p, t, s->now);
 }

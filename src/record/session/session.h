@@ -148,6 +148,7 @@ struct traced_thread {
 	struct numbered_name *names;         /* RECORD_SHORT_NAMES of them, or NULL */
 	struct timer_samples *timer_samples; /* record/stacks/timer_samples.c */
 	struct osrt_thread *osrt;            /* record/drain/osrt.c, as below */
+	struct torch_thread *torch;          /* record/torch/operators.c, as below */
 	struct written_stack *stack;         /* record/stacks/call_stack.c */
 	struct loss_counts seen;             /* what loss rows have told already */
 	struct loss_counts counts;
@@ -239,6 +240,7 @@ struct traced_process {
 	uint8_t lost_some; /* events that had no room in its rings */
 	uint32_t tid_searches;
 	struct osrt_process *osrt;
+	struct torch_process *torch;
 	struct code_range own_code[4]; /* of the agent and of CUPTI */
 	uint32_t own_code_count;
 	struct cuda_process *cuda; /* record/cuda */
@@ -261,6 +263,7 @@ struct session {
 	struct cuda_session *cuda;           /* record/cuda */
 	const struct kernel_choice *kernels; /* NULL: no counters are read */
 	uint64_t *osrt_names;                /* string ids by number of the function; 0 = not used yet */
+	uint32_t operators_seen;             /* 1: of PyTorch; there were some */
 	uint32_t osrt_depth;                 /* longest stack of an OS runtime call */
 	enum store_environment store;        /* what of command lines is kept */
 	uint64_t next_file;

@@ -112,6 +112,7 @@ void agent_new_window(uint32_t attached, uint32_t gate)
 	agent_tls.gate = gate;
 	memset(agent_memory()->levels, 0, sizeof(agent_memory()->levels));
 	agent_tls.ranges = 0;
+	agent_memory()->operators = (struct agent_operators){ 0 };
 	agent_memory()->capture = 0;
 }
 

@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "query/torch/ops.h"
+#include "support.h"
 
 static void assert_shapes(const char *json, const char *want)
 {
@@ -105,11 +106,97 @@ static void test_flops_that_cannot_be_said(void **state)
 	assert_flops("aten::conv2d", shapes, "[\"\",\"\",\"\",\"[1, 1]\",\"[0, 0]\",\"[1, 1]\",\"0\"]", 0);
 }
 
+static void assert_nvtx(const char *text, const char *name, int64_t sequence, const char *sizes)
+{
+	struct torch_nvtx_text parsed;
+
+	assert_true(torch_parse_nvtx(text, &parsed));
+	assert_int_equal(parsed.name_len, strlen(name));
+	assert_memory_equal(text, name, strlen(name));
+	assert_int_equal(parsed.sequence, sequence);
+	assert_int_equal(parsed.sizes != NULL, sizes != NULL);
+	if (sizes) {
+		assert_int_equal(parsed.sizes_len, strlen(sizes));
+		assert_memory_equal(parsed.sizes, sizes, strlen(sizes));
+	}
+}
+
+static void test_ranges_of_emit_nvtx(void **state)
+{
+	struct torch_nvtx_text parsed;
+
+	assert_nvtx("aten::mm, seq = 5, op_id = 7, sizes = [[2, 3], [3, 4]]", "aten::mm", 5, "[[2, 3], [3, 4]]");
+	assert_nvtx("aten::mm, op_id = 7, sizes = [[2], [], [[1], [2]]], input_op_ids = [(5,0)]", "aten::mm", -1, "[[2], [], [[1], [2]]]");
+	assert_nvtx("MmBackward0, seq = 12", "MmBackward0", 12, NULL);
+	assert_nvtx("aten::relu", "aten::relu", -1, NULL);
+	assert_nvtx("aten::mm, sizes = [[2, 3", "aten::mm", -1, "[[2, 3");
+	assert_nvtx("aten::mm, sizes = ", "aten::mm", -1, "");
+	assert_false(torch_parse_nvtx("step 3", &parsed));
+	assert_false(torch_parse_nvtx(", seq = 3", &parsed));
+	assert_false(torch_parse_nvtx("", &parsed));
+}
+
+/* A thread with a call of CUDA in the inner operator, one behind it in the outer one, and one outside; another thread with a call at the same
+ * time, in none. Kernels in the order 3, 2, 1, 4. */
+#define CALLS_AND_KERNELS \
+	"process 0 uid=1 pid=10 name=\"a\"\n" \
+	"thread 0 uid=1 process=1 tid=11 name=\"main\"\nthread 0 uid=2 process=1 tid=12 name=\"other\"\n" \
+	"track 0 id=10 kind=9 process=1 thread=1 depth=0\ntrack 0 id=12 kind=9 process=1 thread=2 depth=0\n" \
+	"track 0 id=20 kind=10 process=1 domain=1 depth=0\n" \
+	"cuda_stream 0 uid=1 process=1 id=7 context=1 device=0\n" \
+	"cuda_function 0 id=1 name=\"k\" short_name=\"k\" mangled=\"k\"\n" \
+	"cuda_launch 0 id=1 function=1 grid_x=1 grid_y=1 grid_z=1 block_x=32 block_y=1 block_z=1\n" \
+	"cuda_api 10 start=20 end=25 name=\"launch\" correlation=1\ncuda_api 10 start=60 end=65 name=\"launch\" correlation=2\n" \
+	"cuda_api 10 start=200 end=205 name=\"launch\" correlation=3\ncuda_api 12 start=21 end=26 name=\"launch\" correlation=4\n" \
+	"gpu_kernel 20 start=1000 end=1001 launch=1 correlation=3\ngpu_kernel 20 start=1010 end=1020 launch=1 correlation=2\n" \
+	"gpu_kernel 20 start=1100 end=1200 launch=1 correlation=1\ngpu_kernel 20 start=2000 end=3000 launch=1 correlation=4\n"
+
+static const char *const owners =
+	"select name, cpuTime, selfCpuTime, deviceTime, selfDeviceTime, inputShapes from torch_ops where kind in ('op', 'annotation') order by start";
+static const char
+	*const calls = "select o.start, p.name from torch_ops o left join torch_ops p on p.id = o.parent where o.kind = 'call' order by 1";
+
+static void test_recorded_operators_own_calls(void **state)
+{
+	struct query *q = open_text(CALLS_AND_KERNELS
+				    "track 0 id=1 kind=20 process=1 thread=1 depth=0\ntrack 0 id=2 kind=20 process=1 thread=1 depth=1\n"
+				    "torch_op 1 start=10 end=100 name=\"outer\" sequence=4 number=1\n"
+				    "torch_op 1 start=110 end=120 name=\"aten::is_leaf\" number=1\n"
+				    "torch_op 1 start=130 end=140 name=\"epoch\" scope=7 number=1\n"
+				    "torch_op 2 start=15 end=50 name=\"inner\" number=1 shapes=\"[[2,3], []]\"\n");
+
+	assert_string_equal(ask(q, owners), "outer|90|50|110|10|;inner|35|30|100|100|[[2, 3], []];epoch|10|10|0|0|");
+	assert_string_equal(ask(q, calls), "20|inner;21|;60|outer;200|");
+	assert_string_equal(ask(q, "select name, sequence from torch_ops where sequence is not null"), "outer|4");
+	assert_string_equal(ask(q, "select deviceTime from torch_ops where kind = 'kernel' and parent is null order by 1"), "1;1000");
+	close_text(q);
+}
+
+static void test_ranges_of_emit_nvtx_own_calls(void **state)
+{
+	struct query *q = open_text(
+		CALLS_AND_KERNELS
+		"track 0 id=1 kind=1 process=1 thread=1 domain=0 depth=0\ntrack 0 id=2 kind=1 process=1 thread=1 domain=0 depth=1\n"
+		"slice 1 start=10 end=100 name=\"aten::linear, seq = 4, op_id = 1, sizes = [[2, 3], []]\"\n"
+		"slice 1 start=150 end=160 name=\"my own range\"\n"
+		"slice 2 start=15 end=50 name=\"aten::mm, op_id = 2\"\n");
+
+	assert_string_equal(ask(q, owners), "aten::linear|90|50|110|10|[[2, 3], []];aten::mm|35|30|100|100|");
+	assert_string_equal(ask(q, calls), "20|aten::mm;21|;60|aten::linear;200|");
+	assert_string_equal(ask(q, "select name, sequence from torch_ops where sequence is not null"), "aten::linear|4");
+	close_text(q);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_shapes_as_torch_prints_them), cmocka_unit_test(test_shapes_that_are_none),
-		cmocka_unit_test(test_equal_texts_have_one_number), cmocka_unit_test(test_flops),
+		cmocka_unit_test(test_ranges_of_emit_nvtx),
+		cmocka_unit_test(test_recorded_operators_own_calls),
+		cmocka_unit_test(test_ranges_of_emit_nvtx_own_calls),
+		cmocka_unit_test(test_shapes_as_torch_prints_them),
+		cmocka_unit_test(test_shapes_that_are_none),
+		cmocka_unit_test(test_equal_texts_have_one_number),
+		cmocka_unit_test(test_flops),
 		cmocka_unit_test(test_flops_that_cannot_be_said),
 	};
 
