@@ -292,7 +292,7 @@ class Terminal:
                 return False
         return True
 
-    def wait_for(self, text, seconds=10):
+    def wait_for(self, text, seconds=60):
         end = time.monotonic() + seconds
         while text not in self.output and time.monotonic() < end:
             self.read(0.05)
@@ -301,7 +301,7 @@ class Terminal:
     def press(self, keys):
         os.write(self.master, keys)
 
-    def finish(self, seconds=20):
+    def finish(self, seconds=60):
         """The exit status, or None after so many seconds."""
         end = time.monotonic() + seconds
         while self.process.poll() is None and time.monotonic() < end:
