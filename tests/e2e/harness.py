@@ -247,6 +247,20 @@ def recorder_of(cli):
     return next((pid for pid, _, session in processes_below(cli.pid) if session == pid), None)
 
 
+def waited_ms(pid):
+    """For how long the thread that writes the report could have run and did not."""
+    for tid in os.listdir(f"/proc/{pid}/task"):
+        with open(f"/proc/{pid}/task/{tid}/comm", encoding="ascii") as comm:
+            if comm.read() != "sonde-drain\n":
+                continue
+        try:
+            with open(f"/proc/{pid}/task/{tid}/schedstat", encoding="ascii") as stat:
+                return int(stat.read().split()[1]) // 1000000
+        except OSError:
+            break
+    return 0
+
+
 def alive(pid):
     try:
         with open(f"/proc/{pid}/stat", encoding="ascii", errors="replace") as f:
