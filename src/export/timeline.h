@@ -7,6 +7,7 @@
 #include "export/internal.h"
 #include "query/index/cuda_index.h"
 #include "query/index/stack_tree.h"
+#include "query/index/times.h"
 #include "query/index/track_reader.h"
 
 /* Rows of `tracks` have the numbers TRACK_* of the query's index, and the string id of the track's own name. */

@@ -232,7 +232,7 @@ static void put_kernel_launch(struct chrome *c, const struct event_reader *r, co
 
 static void put_transfer(struct chrome *c, const struct event_reader *r)
 {
-	int64_t bytes = event_value(r, EVENT_BYTES), duration = event_end(r) - event_value(r, EVENT_START);
+	int64_t bytes = event_value(r, EVENT_BYTES), duration = time_between(event_value(r, EVENT_START), event_end(r));
 
 	arg_number(c, "bytes", bytes);
 	if (!event_value(r, EVENT_ARGS) && duration > 0) {

@@ -4,10 +4,10 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/keymap.h"
 #include "base/macros.h"
 #include "base/text/path.h"
 #include "export/chrome/chrome.h"
-#include "query/index/times.h"
 
 /* Rows of rows: GPUs are shown behind processes. */
 #define GPU_SORT_INDEX 5000000
@@ -268,25 +268,23 @@ static void name_device(struct chrome *c, const int64_t *stream)
 	text_event(c, "process_name", pid, 0, "name", process ? timeline_text(&c->t, process[PROCESS_NAME], NULL) : "");
 	snprintf(label, sizeof(label), "GPU %lld", (long long)stream[STREAM_DEVICE]);
 	text_event(c, "process_labels", pid, 0, "labels", label);
-	order_event(c, "process_sort_index", pid, 0, GPU_SORT_INDEX + chrome_device(c, stream));
+	order_event(c, "process_sort_index", pid, 0, time_sum(chrome_device(c, stream), GPU_SORT_INDEX));
 }
 
 static void name_streams(struct chrome *c, bool recorded)
 {
 	const struct index_table *streams = &c->t.q->index.cuda->streams;
-	const int64_t *row, *before;
+	struct keymap devices = { 0 };
+	const int64_t *row;
 	char name[256];
 	size_t len;
-	bool first;
 
 	for (size_t i = 0; i < streams->count; i++) {
+		uint32_t known = devices.count;
+
 		row = streams->rows + i * STREAM_WIDTH;
-		first = true;
-		for (size_t k = 0; first && k < i; k++) {
-			before = streams->rows + k * STREAM_WIDTH;
-			first = before[STREAM_PROCESS] != row[STREAM_PROCESS] || before[STREAM_DEVICE] != row[STREAM_DEVICE];
-		}
-		if (first && recorded)
+		if (keymap_number(&devices, (const int64_t[]){ row[STREAM_PROCESS], row[STREAM_DEVICE] }, 2 * sizeof(*row)) == known &&
+		    recorded)
 			name_device(c, row);
 		if (row[STREAM_NAME])
 			snprintf(name, sizeof(name), "%.200s (stream %lld)", timeline_text(&c->t, row[STREAM_NAME], &len),
@@ -297,6 +295,7 @@ static void name_streams(struct chrome *c, bool recorded)
 		if (recorded)
 			order_event(c, "thread_sort_index", chrome_gpu_pid(c, row), row[STREAM_ID], row[STREAM_ID]);
 	}
+	keymap_release(&devices);
 }
 
 /* "trace.process_labels.502.0": what an imported trace said of the places of its events. */
