@@ -261,6 +261,13 @@ def waited_ms(pid):
     return 0
 
 
+def let_pass(seconds, recorder):
+    """As much time as the recorder can make use of."""
+    end, waited = time.monotonic() + seconds, waited_ms(recorder)
+    while time.monotonic() < end + (waited_ms(recorder) - waited) / 1000:
+        time.sleep(0.02)
+
+
 def alive(pid):
     try:
         with open(f"/proc/{pid}/stat", encoding="ascii", errors="replace") as f:
