@@ -109,7 +109,7 @@ static int load_rows(struct torch_rows *ret, const struct page *page, bool by_sh
 	if (fields->filter_time || fields->filter_nvtx || fields->steps)
 		return error_set(err, ENOENT, "%s has no PyTorch operators that the filter lets through", page->name);
 	return error_set(err, ENOENT,
-			 "%s has no PyTorch operators; torch.profiler records them, and sonde torch reads what its "
+			 "%s has no PyTorch operators; record them with sonde profile --pytorch=ops, or read what torch.profiler's "
 			 "export_chrome_trace(\"trace.json.gz\") writes",
 			 page->name);
 }

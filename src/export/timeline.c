@@ -9,80 +9,70 @@
 #include "base/macros.h"
 #include "export/json_text.h"
 
-#define LINK_PAGES 65536u /* of 65536 correlations */
-
 enum { LINK_CALL, LINK_WORK, LINK_SIDES };
 
-/* Correlations of a process that have a call, and those that have work. */
-struct link_set {
-	int64_t process;
-	uint64_t **pages[LINK_SIDES];
+/* Of the correlations of a process that stand beside each other: those that have a call, and those that have work. */
+#define LINK_PAGE_BITS 8
+struct link_page {
+	uint64_t bits[LINK_SIDES][(1 << LINK_PAGE_BITS) / 64];
 };
 
-static struct link_set *find_links(const struct timeline *t, int64_t process)
+/* Processes are numbered as they come, so that a page is found by one number. */
+static uint64_t link_key(uint64_t process, int64_t correlation)
 {
-	for (size_t i = 0; i < t->link_count; i++)
-		if (t->links[i].process == process)
-			return &t->links[i];
-	return NULL;
+	return process << (32 - LINK_PAGE_BITS) | (uint64_t)correlation >> LINK_PAGE_BITS;
 }
 
-static struct link_set *links_of(struct timeline *t, int64_t process)
+static struct link_page *link_page_of(struct timeline *t, uint64_t key)
 {
-	struct link_set *set = find_links(t, process);
+	uint64_t at = idmap_get(&t->link_numbers, key);
 
-	if (set)
-		return set;
-	if (!LIST_ROOM(t->links, t->link_count))
+	if (at != IDMAP_NONE)
+		return &t->links[at];
+	if (!ARRAY_REACH(t->links, t->link_capacity, t->link_count) || idmap_put(&t->link_numbers, key, t->link_count) < 0)
 		return NULL;
-	set = &t->links[t->link_count];
-	*set = (struct link_set){ .process = process };
-	for (unsigned side = 0; side < LINK_SIDES; side++)
-		set->pages[side] = calloc(LINK_PAGES, sizeof(*set->pages[side]));
-	t->link_count++;
-	return set->pages[LINK_CALL] && set->pages[LINK_WORK] ? set : NULL;
+	return &t->links[t->link_count++];
 }
 
-static int link_add(struct link_set *set, unsigned side, int64_t correlation)
+static int link_add(struct timeline *t, uint64_t process, unsigned side, int64_t correlation)
 {
-	uint64_t **page;
+	struct link_page *page;
 
 	if (correlation <= 0 || correlation > UINT32_MAX)
 		return 0;
-	page = &set->pages[side][correlation >> 16];
-	if (!*page)
-		*page = calloc(65536 / 64, sizeof(**page));
-	if (!*page)
+	page = link_page_of(t, link_key(process, correlation));
+	if (!page)
 		return -ENOMEM;
-	(*page)[(correlation & 0xffff) / 64] |= 1ull << (correlation & 63);
+	page->bits[side][correlation % (1 << LINK_PAGE_BITS) / 64] |= 1ull << (correlation & 63);
 	return 0;
 }
 
-static bool link_has(const struct link_set *set, unsigned side, int64_t correlation)
+static bool link_has(const struct link_page *page, unsigned side, int64_t correlation)
 {
-	const uint64_t *page = set->pages[side][correlation >> 16];
-
-	return page && (page[(correlation & 0xffff) / 64] >> (correlation & 63) & 1);
+	return page->bits[side][correlation % (1 << LINK_PAGE_BITS) / 64] >> (correlation & 63) & 1;
 }
 
 bool timeline_linked(const struct timeline *t, int64_t process, int64_t correlation)
 {
-	const struct link_set *set = find_links(t, process);
+	uint64_t number = idmap_get(&t->link_processes, (uint64_t)process), at;
 
-	return set && correlation > 0 && correlation <= UINT32_MAX && link_has(set, LINK_CALL, correlation) &&
-	       link_has(set, LINK_WORK, correlation);
+	if (number == IDMAP_NONE || correlation <= 0 || correlation > UINT32_MAX)
+		return false;
+	at = idmap_get(&t->link_numbers, link_key(number, correlation));
+	return at != IDMAP_NONE && link_has(&t->links[at], LINK_CALL, correlation) && link_has(&t->links[at], LINK_WORK, correlation);
 }
 
 static int load_link_group(struct timeline *t, enum table_id table, unsigned column, unsigned side, size_t i)
 {
 	const struct report_group *g = report_group(t->report, table, i);
 	const int64_t *track = timeline_track(t, g->track);
-	struct link_set *set = links_of(t, track ? track[TRACK_PROCESS] : 0);
 	int64_t *values = malloc(g->rows * sizeof(*values) + 1);
-	int r = set && values ? report_column(t->report, table, i, column, values, NULL) : -ENOMEM;
+	bool is_new;
+	uint32_t number = idmap_number(&t->link_processes, (uint64_t)(track ? track[TRACK_PROCESS] : 0), &is_new);
+	int r = number && values ? report_column(t->report, table, i, column, values, NULL) : -ENOMEM;
 
 	for (uint32_t row = 0; r >= 0 && row < g->rows; row++)
-		r = link_add(set, side, values[row]);
+		r = link_add(t, number, side, values[row]);
 	free(values);
 	return r == -ENOMEM ? r : 0; /* damage is met, and counted, when the rows are written */
 }
@@ -106,13 +96,9 @@ static int load_links(struct timeline *t)
 
 static void release_links(struct timeline *t)
 {
-	for (size_t i = 0; i < t->link_count; i++)
-		for (unsigned side = 0; side < LINK_SIDES; side++) {
-			for (size_t page = 0; t->links[i].pages[side] && page < LINK_PAGES; page++)
-				free(t->links[i].pages[side][page]);
-			free(t->links[i].pages[side]);
-		}
 	free(t->links);
+	idmap_release(&t->link_numbers);
+	idmap_release(&t->link_processes);
 }
 
 #define ARG_CACHED_GROUPS 256u

@@ -3,9 +3,11 @@
 #ifndef SONDE_EXPORT_TIMELINE_H
 #define SONDE_EXPORT_TIMELINE_H
 
+#include "base/idmap.h"
 #include "export/internal.h"
 #include "query/index/cuda_index.h"
 #include "query/index/stack_tree.h"
+#include "query/index/times.h"
 #include "query/index/track_reader.h"
 
 /* Rows of `tracks` have the numbers TRACK_* of the query's index, and the string id of the track's own name. */
@@ -13,7 +15,7 @@ enum { TRACK_TEXT = TRACK_WIDTH, TIMELINE_TRACK_WIDTH };
 
 enum { DEVICE_SM_COUNT = DEVICE_WIDTH, TIMELINE_DEVICE_WIDTH };
 
-struct link_set;
+struct link_page;
 struct arg_groups;
 
 struct timeline {
@@ -23,8 +25,11 @@ struct timeline {
 	struct index_table tracks;      /* by id */
 	struct index_table devices;     /* by process and number */
 	struct index_table counters[2]; /* NVTX's, and metrics of GPUs, by track */
-	struct link_set *links;         /* a process each */
+	struct link_page *links;        /* which correlations have a call and work */
 	size_t link_count;
+	size_t link_capacity;
+	struct idmap link_numbers;   /* their places in `links` */
+	struct idmap link_processes; /* numbers of processes, from 1 */
 	struct arg_groups *args;
 };
 

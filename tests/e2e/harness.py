@@ -247,6 +247,27 @@ def recorder_of(cli):
     return next((pid for pid, _, session in processes_below(cli.pid) if session == pid), None)
 
 
+def waited_ms(pid):
+    """For how long the thread that writes the report could have run and did not."""
+    for tid in os.listdir(f"/proc/{pid}/task"):
+        with open(f"/proc/{pid}/task/{tid}/comm", encoding="ascii") as comm:
+            if comm.read() != "sonde-drain\n":
+                continue
+        try:
+            with open(f"/proc/{pid}/task/{tid}/schedstat", encoding="ascii") as stat:
+                return int(stat.read().split()[1]) // 1000000
+        except OSError:
+            break
+    return 0
+
+
+def let_pass(seconds, recorder):
+    """As much time as the recorder can make use of."""
+    end, waited = time.monotonic() + seconds, waited_ms(recorder)
+    while time.monotonic() < end + (waited_ms(recorder) - waited) / 1000:
+        time.sleep(0.02)
+
+
 def alive(pid):
     try:
         with open(f"/proc/{pid}/stat", encoding="ascii", errors="replace") as f:
@@ -292,7 +313,7 @@ class Terminal:
                 return False
         return True
 
-    def wait_for(self, text, seconds=10):
+    def wait_for(self, text, seconds=60):
         end = time.monotonic() + seconds
         while text not in self.output and time.monotonic() < end:
             self.read(0.05)
@@ -301,7 +322,7 @@ class Terminal:
     def press(self, keys):
         os.write(self.master, keys)
 
-    def finish(self, seconds=20):
+    def finish(self, seconds=60):
         """The exit status, or None after so many seconds."""
         end = time.monotonic() + seconds
         while self.process.poll() is None and time.monotonic() < end:

@@ -21,7 +21,7 @@ def sessions():
     return json.loads(sonde("sessions", "list", "-f", "json").stdout)
 
 
-def until(what, seconds=10):
+def until(what, seconds=60):
     end = time.monotonic() + seconds
     while not what() and time.monotonic() < end:
         time.sleep(0.01)

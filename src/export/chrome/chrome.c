@@ -248,7 +248,7 @@ static void put_kernel_launch(struct chrome *c, const struct event_reader *r, co
 
 static void put_transfer(struct chrome *c, const struct event_reader *r)
 {
-	int64_t bytes = event_value(r, EVENT_BYTES), duration = event_end(r) - event_value(r, EVENT_START);
+	int64_t bytes = event_value(r, EVENT_BYTES), duration = time_between(event_value(r, EVENT_START), event_end(r));
 
 	arg_number(c, "bytes", bytes);
 	if (!event_value(r, EVENT_ARGS) && duration > 0) {
@@ -326,17 +326,15 @@ static int put_args(struct chrome *c, const struct event_reader *r)
 /* The arrow from a call to its work. */
 static void put_flow(struct chrome *c, const struct event_reader *r)
 {
-	int64_t correlation = event_value(r, EVENT_CORRELATION), process = r->track ? r->track[TRACK_PROCESS] : 0, at = 0;
+	int64_t correlation = event_value(r, EVENT_CORRELATION), process = r->track ? r->track[TRACK_PROCESS] : 0;
+	uint64_t number = idmap_get(&c->gpu_processes, (uint64_t)process), at = number == IDMAP_NONE ? 0 : number - 1;
 	bool from = r->table == TABLE_CUDA_API;
 
 	if ((!from && !r->is_work) || !timeline_linked(&c->t, process, correlation))
 		return;
-	for (size_t i = 0; i < c->gpu_process_count; i++)
-		if (c->gpu_processes[i] == process)
-			at = (int64_t)i;
 	chrome_event_begin(c, from ? "s" : "f");
 	fputs_unlocked(",\"cat\":\"ac2g\",\"name\":\"ac2g\"", c->out);
-	chrome_number(c, "id", (int64_t)((uint64_t)at << 32 | (uint64_t)correlation));
+	chrome_number(c, "id", (int64_t)(at << 32 | (uint64_t)correlation));
 	put_pid_tid(c, r);
 	chrome_time(c, "ts", (int64_t)((uint64_t)event_value(r, EVENT_START) + (uint64_t)c->base));
 	fputs_unlocked(from ? "}" : ",\"bp\":\"e\"}", c->out);
@@ -509,7 +507,7 @@ static int write_chrome_file(struct export *e, struct error *err)
 	if (r >= 0)
 		r = write_chrome_body(&c, err);
 	timeline_close(&c.t);
-	free(c.gpu_processes);
+	idmap_release(&c.gpu_processes);
 	kineto_names_release(&c.kernels);
 	return r;
 }

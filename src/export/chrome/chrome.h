@@ -2,6 +2,7 @@
 #ifndef SONDE_EXPORT_CHROME_CHROME_H
 #define SONDE_EXPORT_CHROME_CHROME_H
 
+#include "base/idmap.h"
 #include "export/json_text.h"
 #include "export/chrome/kineto_name.h"
 #include "export/timeline.h"
@@ -15,9 +16,8 @@ struct chrome {
 	bool any_arg;
 	bool imported; /* from a trace of this kind, which has its own annotations */
 	/* Processes with GPU work: devices of all but the first have numbers of their own. */
-	int64_t *gpu_processes;
-	size_t gpu_process_count;
-	int64_t first_gpu_pid; /* added to a device's number */
+	struct idmap gpu_processes; /* number of each, from 1 */
+	int64_t first_gpu_pid;      /* added to a device's number */
 	struct kineto_names kernels;
 };
 

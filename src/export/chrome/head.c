@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/keymap.h"
 #include "base/macros.h"
 #include "base/text/path.h"
 #include "export/chrome/chrome.h"
@@ -15,55 +16,41 @@
 
 int64_t chrome_device(const struct chrome *c, const int64_t *stream)
 {
-	for (size_t i = 0; i < c->gpu_process_count; i++)
-		if (c->gpu_processes[i] == stream[STREAM_PROCESS])
-			return stream[STREAM_DEVICE] + (int64_t)i * CHROME_DEVICES;
-	return stream[STREAM_DEVICE];
+	uint64_t number = idmap_get(&c->gpu_processes, (uint64_t)stream[STREAM_PROCESS]);
+
+	return number == IDMAP_NONE ? stream[STREAM_DEVICE] : time_sum(stream[STREAM_DEVICE], (int64_t)(number - 1) * CHROME_DEVICES);
 }
 
 int64_t chrome_gpu_pid(const struct chrome *c, const int64_t *stream)
 {
-	return chrome_device(c, stream) + c->first_gpu_pid;
-}
-
-static bool has_pid(const struct chrome *c, int64_t pid)
-{
-	const struct index_table *processes = &c->t.q->index.processes;
-
-	for (size_t i = 0; i < processes->count; i++)
-		if (processes->rows[i * processes->width + PROCESS_PID] == pid)
-			return true;
-	return false;
+	return time_sum(chrome_device(c, stream), c->first_gpu_pid);
 }
 
 /* Kineto's rows of GPUs have the device's number as their pid, and so have ours, unless a process of the report has it (the first
  * one in a container is 1). What was imported is as it was. */
-static void choose_gpu_pids(struct chrome *c)
+static int choose_gpu_pids(struct chrome *c)
 {
-	const struct index_table *streams = &c->t.q->index.cuda->streams;
+	const struct index_table *streams = &c->t.q->index.cuda->streams, *processes = &c->t.q->index.processes;
+	struct idmap pids = { 0 };
+	int r = 0;
 
-	for (size_t i = 0; !c->imported && !c->first_gpu_pid && i < streams->count; i++)
-		if (has_pid(c, chrome_device(c, streams->rows + i * STREAM_WIDTH)))
+	for (size_t i = 0; r >= 0 && i < processes->count; i++)
+		r = idmap_put(&pids, (uint64_t)processes->rows[i * processes->width + PROCESS_PID], 1);
+	for (size_t i = 0; r >= 0 && !c->imported && !c->first_gpu_pid && i < streams->count; i++)
+		if (idmap_get(&pids, (uint64_t)chrome_device(c, streams->rows + i * STREAM_WIDTH)) != IDMAP_NONE)
 			c->first_gpu_pid = NO_PROCESS_FROM;
+	idmap_release(&pids);
+	return r;
 }
 
 static int list_gpu_processes(struct chrome *c)
 {
 	const struct index_table *streams = &c->t.q->index.cuda->streams;
-	const int64_t *row;
-	size_t i, known;
+	bool is_new;
 
-	c->gpu_processes = calloc(streams->count + 1, sizeof(*c->gpu_processes));
-	if (!c->gpu_processes)
-		return -ENOMEM;
-	for (i = 0; i < streams->count; i++) {
-		row = streams->rows + i * STREAM_WIDTH;
-		for (known = 0; known < c->gpu_process_count; known++)
-			if (c->gpu_processes[known] == row[STREAM_PROCESS])
-				break;
-		if (known == c->gpu_process_count)
-			c->gpu_processes[c->gpu_process_count++] = row[STREAM_PROCESS];
-	}
+	for (size_t i = 0; i < streams->count; i++)
+		if (!idmap_number(&c->gpu_processes, (uint64_t)streams->rows[i * STREAM_WIDTH + STREAM_PROCESS], &is_new))
+			return -ENOMEM;
 	return 0;
 }
 
@@ -207,7 +194,7 @@ int chrome_begin(struct chrome *c)
 	TRY(list_gpu_processes(c));
 	c->base = c->e->request->shift;
 	c->imported = origin && strcmp(origin, "chrome-json") == 0;
-	choose_gpu_pids(c);
+	TRY(choose_gpu_pids(c));
 	if (c->imported)
 		c->base = (int64_t)((uint64_t)c->base + (uint64_t)timeline_meta(&c->t, "session_start_raw_ns", 0));
 	else
@@ -281,25 +268,23 @@ static void name_device(struct chrome *c, const int64_t *stream)
 	text_event(c, "process_name", pid, 0, "name", process ? timeline_text(&c->t, process[PROCESS_NAME], NULL) : "");
 	snprintf(label, sizeof(label), "GPU %lld", (long long)stream[STREAM_DEVICE]);
 	text_event(c, "process_labels", pid, 0, "labels", label);
-	order_event(c, "process_sort_index", pid, 0, GPU_SORT_INDEX + chrome_device(c, stream));
+	order_event(c, "process_sort_index", pid, 0, time_sum(chrome_device(c, stream), GPU_SORT_INDEX));
 }
 
 static void name_streams(struct chrome *c, bool recorded)
 {
 	const struct index_table *streams = &c->t.q->index.cuda->streams;
-	const int64_t *row, *before;
+	struct keymap devices = { 0 };
+	const int64_t *row;
 	char name[256];
 	size_t len;
-	bool first;
 
 	for (size_t i = 0; i < streams->count; i++) {
+		uint32_t known = devices.count;
+
 		row = streams->rows + i * STREAM_WIDTH;
-		first = true;
-		for (size_t k = 0; first && k < i; k++) {
-			before = streams->rows + k * STREAM_WIDTH;
-			first = before[STREAM_PROCESS] != row[STREAM_PROCESS] || before[STREAM_DEVICE] != row[STREAM_DEVICE];
-		}
-		if (first && recorded)
+		if (keymap_number(&devices, (const int64_t[]){ row[STREAM_PROCESS], row[STREAM_DEVICE] }, 2 * sizeof(*row)) == known &&
+		    recorded)
 			name_device(c, row);
 		if (row[STREAM_NAME])
 			snprintf(name, sizeof(name), "%.200s (stream %lld)", timeline_text(&c->t, row[STREAM_NAME], &len),
@@ -310,6 +295,7 @@ static void name_streams(struct chrome *c, bool recorded)
 		if (recorded)
 			order_event(c, "thread_sort_index", chrome_gpu_pid(c, row), row[STREAM_ID], row[STREAM_ID]);
 	}
+	keymap_release(&devices);
 }
 
 /* "trace.process_labels.502.0": what an imported trace said of the places of its events. */

@@ -68,7 +68,7 @@ static void put_on_gpu(const struct ranges *r, const struct nvtx_range *range, c
 	}
 	chrome_number(c, "pid", chrome_gpu_pid(c, stream));
 	chrome_number(c, "tid", stream[STREAM_ID]);
-	put_range_times(c, work->first - MARGIN, work->last + MARGIN);
+	put_range_times(c, time_sum(work->first, -MARGIN), time_sum(work->last, MARGIN));
 	if (domain[0] && !step) {
 		chrome_key(c, "args");
 		fputs_unlocked("{\"domain\":", c->out);

@@ -268,9 +268,9 @@ static void write_head(struct perfetto *p)
 	p->base = p->e->shift;
 	if (!p->e->request->normalize && __builtin_add_overflow(p->base, raw, &p->base))
 		p->base = p->e->shift;
-	put_clock(s, CLOCK_MONOTONIC_RAW_ID, raw + (p->e->request->normalize ? 0 : p->e->request->shift));
+	put_clock(s, CLOCK_MONOTONIC_RAW_ID, time_sum(raw, p->e->request->normalize ? 0 : p->e->request->shift));
 	if (utc >= 0)
-		put_clock(s, CLOCK_REALTIME_ID, utc + (p->e->request->normalize ? p->e->request->shift : 0));
+		put_clock(s, CLOCK_REALTIME_ID, time_sum(utc, p->e->request->normalize ? p->e->request->shift : 0));
 	proto_number(s, 2, clock);
 	packet = proto_begin(&p->out, 1);
 	proto_number(&p->out, PACKET_SEQUENCE, SEQUENCE);

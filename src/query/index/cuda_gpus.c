@@ -63,17 +63,22 @@ static int add_unlisted(struct index_table *gpus, const struct index_table *unli
 	return 0;
 }
 
+/* They are behind the listed ones, which have no stream, in the order of their devices. */
 static const int64_t *find_unlisted(const struct cuda_index *x, int64_t device)
 {
-	for (size_t i = x->gpus.count; i > 0; i--) {
-		const int64_t *row = x->gpus.rows + (i - 1) * GPU_WIDTH;
+	size_t low = 0, high = x->gpus.count, middle;
+	const int64_t *row;
 
-		if (!row[GPU_STREAM])
-			break;
-		if (row[GPU_INDEX] == device)
-			return row;
+	while (low < high) {
+		middle = low + (high - low) / 2;
+		row = x->gpus.rows + middle * GPU_WIDTH;
+		if (!row[GPU_STREAM] || row[GPU_INDEX] < device)
+			low = middle + 1;
+		else
+			high = middle;
 	}
-	return NULL;
+	row = x->gpus.rows + low * GPU_WIDTH;
+	return low < x->gpus.count && row[GPU_INDEX] == device ? row : NULL;
 }
 
 int64_t cuda_device_gpu(const struct cuda_index *x, int64_t process, int64_t device)
@@ -89,10 +94,9 @@ int64_t cuda_device_gpu(const struct cuda_index *x, int64_t process, int64_t dev
 
 int cuda_stands_for_gpu(const struct cuda_index *x, int64_t stream)
 {
-	for (size_t i = x->gpus.count; i > 0 && x->gpus.rows[(i - 1) * GPU_WIDTH + GPU_STREAM]; i--)
-		if (x->gpus.rows[(i - 1) * GPU_WIDTH + GPU_STREAM] == stream)
-			return 1;
-	return 0;
+	const int64_t *row = index_find(&x->streams, stream), *gpu = row ? index_find(&x->gpus, row[STREAM_GPU]) : NULL;
+
+	return gpu && gpu[GPU_STREAM] == stream && stream;
 }
 
 int cuda_gpus_load(struct cuda_index *x, struct report *report)

@@ -35,6 +35,23 @@ static int group_possible(const struct table_schema *schema, const struct entry 
 	return schema->kind != TABLE_KIND_POINT || (e->present & 1);
 }
 
+/* A set whose columns repeat themselves takes 30 bytes for 65,536 rows, packed with others a tenth of one: a small file could
+ * keep every reader busy for ever. Of what is recorded, the densest (counters of one value, at one pace) has 100 rows a byte,
+ * and 550 as long as there are no levels of detail. */
+static uint64_t rows_possible(const struct report *r)
+{
+	return (1u << 24) + (r->size + r->journal_size) * (r->partial ? 1024 : 256);
+}
+
+static void leave_out(struct report *r)
+{
+	reader_damage(r);
+	if (!r->has_too_many)
+		reader_note(r, "it has more rows than a file of its size can hold: those from %llu on were left out",
+			    (unsigned long long)rows_possible(r));
+	r->has_too_many = 1;
+}
+
 int index_group(struct report *r, uint32_t block, const struct entry *e, uint32_t skip)
 {
 	const struct table_schema *schema = table_schema(e->table);
@@ -47,6 +64,10 @@ int index_group(struct report *r, uint32_t block, const struct entry *e, uint32_
 	if (!group_possible(schema, e, skip)) {
 		reader_damage(r);
 		reader_note(r, "an impossible group of table %s was skipped", schema->name);
+		return 0;
+	}
+	if (r->rows + e->items > rows_possible(r)) {
+		leave_out(r);
 		return 0;
 	}
 	if (!LIST_ROOM(t->groups, t->count) || !LIST_ROOM(t->places, t->count))
@@ -62,6 +83,7 @@ int index_group(struct report *r, uint32_t block, const struct entry *e, uint32_
 	};
 	t->places[t->count++] = (struct set_address){ block, e->inside, e->bytes, e->items, skip };
 	t->rows += e->items - skip;
+	r->rows += e->items - skip;
 	return 0;
 }
 
@@ -102,6 +124,9 @@ int index_texts(struct report *r, uint32_t block, const struct entry *e)
 		s->limit = e->last + 1;
 	return 0;
 }
+
+/* So many entries a directory of any size may have: thousands of threads that did little, and the same, take less than a byte each. */
+#define ENTRY_ALLOWANCE (1u << 20)
 
 /* The columns of a piece of the directory. */
 struct directory_rows {
@@ -215,8 +240,8 @@ static int decode_rows(struct report *r, const struct set_view *set, struct dire
 
 static int walk_sets(struct directory_walk *w, struct cursor *c, uint32_t items)
 {
-	/* every entry stands for some bytes of its own */
-	uint64_t left = w->report->size / 4 + 1024;
+	/* Every entry stands for some bytes of its own, but for those of many small sets that are packed together. */
+	uint64_t left = w->report->size / 4 + ENTRY_ALLOWANCE;
 	struct set_view set;
 
 	for (uint32_t i = 0; i < items; i++) {

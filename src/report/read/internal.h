@@ -95,6 +95,8 @@ struct report {
 	size_t block_count;
 	size_t block_capacity;
 	struct table_groups tables[TABLE_ID_LIMIT];
+	uint64_t rows; /* of all tables */
+	int has_too_many;
 	struct text_store strings;
 	struct text_store blobs;
 	uint64_t unknown_groups;

@@ -219,7 +219,8 @@ static void forget_directory(struct report *r)
 	for (size_t i = 0; i < r->block_count; i++)
 		free(r->blocks[i].owned);
 	r->block_count = 0;
-	r->unknown_groups = 0;
+	r->unknown_groups = r->rows = 0;
+	r->has_too_many = 0;
 }
 
 static int index_report(struct report *r, const char *name, struct error *err)

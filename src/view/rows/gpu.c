@@ -1,6 +1,7 @@
 /* Rows of GPUs: a heading each, below it the streams' kernels, their copies, and what was measured. */
 #include <errno.h>
 
+#include "query/index/times.h"
 #include "view/rows/rows.h"
 
 static int64_t gpu_of_stream(const struct view_report *r, int64_t uid)
@@ -63,7 +64,7 @@ bool gpu_track_key(const struct view_report *r, const int64_t *track_row, struct
 		return true;
 	default:
 		ret->order = ROW_COMPUTE;
-		ret->depth += track_row[TRACK_KIND] << 32;
+		ret->depth = time_sum(ret->depth, (int64_t)((uint64_t)track_row[TRACK_KIND] << 32));
 		return table_is_work(table_of_tracks((unsigned)track_row[TRACK_KIND]));
 	}
 }

@@ -3,7 +3,7 @@
  *
  *   patient SECONDS [int=ignore|catch] [term=ignore|catch] [exit=N] [threads] [forks]
  *
- * Prints "ready PID" at the beginning, "got NAME" for a signal it catches (and then
+ * Prints "ready PID" at the beginning, "beating" after 60 ranges, "got NAME" for a signal it catches (and then
  * ends with status 5) and "beats N longest MS" at the end: how many ranges were closed and how
  * long the longest turn took. `threads` and `forks` start a thread or a child in every
  * twentieth turn, which emits a range "thread" or "child". */
@@ -19,6 +19,8 @@
 #include <unistd.h>
 
 #include "sonde/annotate.h"
+
+#define WARM 60u
 
 struct wishes {
 	double seconds;
@@ -116,6 +118,10 @@ int main(int argc, char **argv)
 		beat();
 		if (++beats % 20 == 0)
 			start_others(&wishes);
+		if (beats == WARM) {
+			puts("beating");
+			fflush(stdout);
+		}
 		if (now() - turn > longest)
 			longest = now() - turn;
 	}

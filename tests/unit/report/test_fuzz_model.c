@@ -113,12 +113,66 @@ static void test_crossed(void **state)
 	free(room);
 }
 
+/* Sets of 65,536 values that are all the same, packed: next to nothing each. */
+static void add_dense_sets(struct model *m, unsigned count)
+{
+	static int64_t times[SET_MAX_ROWS], values[SET_MAX_ROWS];
+	struct row_set rows = {
+		.head = { .table = TABLE_COUNTER, .track = 1, .rows = SET_MAX_ROWS, .time_max = SET_MAX_ROWS - 1, .present = 3 },
+		.kind = TABLE_KIND_POINT,
+		.columns = { times, values },
+		.counts = { SET_MAX_ROWS, SET_MAX_ROWS }
+	};
+	struct buf bytes = BUF_INIT;
+	struct encoder encoder;
+
+	for (unsigned i = 0; i < SET_MAX_ROWS; i++)
+		times[i] = i;
+	assert_int_equal(encoder_init(&encoder), 0);
+	assert_int_equal(encode_set(&encoder, &rows, 0, &bytes), 0);
+	encoder_release(&encoder);
+	m->blocks[m->block_count++] = (struct model_block){
+		.header = { .kind = BLOCK_GROUP, .flags = BLOCK_COMPRESSED, .segment = 1, .items = count }
+	};
+	for (unsigned i = 0; i < count; i++) {
+		assert_true(model_add_set(m, (uint32_t)m->block_count - 1, 0, bytes.data, bytes.len));
+		model_add_entry(m, (uint32_t)m->set_count - 1);
+	}
+	buf_release(&bytes);
+}
+
+/* No reader is kept busy for ever by a small file. */
+static void test_more_rows_than_a_file_can_hold(void **state)
+{
+	struct model *m = model_load(data + FUZZ_CHOICES, size - FUZZ_CHOICES);
+	struct buf out = BUF_INIT;
+	unsigned count;
+	struct report *r;
+	struct error err;
+
+	assert_non_null(m);
+	count = (unsigned)(MODEL_SETS - m->set_count);
+	add_dense_sets(m, count);
+	assert_int_equal(model_save(m, &out), 0);
+	model_release(m);
+	assert_int_equal(report_open_memory(&r, out.data, out.len, NULL, 0, &err), 0);
+	assert_false(report_is_partial(r));
+	assert_true(report_is_damaged(r));
+	assert_true(report_row_count(r, TABLE_COUNTER) < (1u << 24) + 256 * out.len);
+	assert_true(report_row_count(r, TABLE_COUNTER) > 1u << 24);
+	assert_true((uint64_t)count * SET_MAX_ROWS > (1u << 24) + 256 * out.len);
+	assert_non_null(strstr(report_note(r, 0), "more rows than a file of its size can hold"));
+	report_close(r);
+	buf_release(&out);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_same_again),
 		cmocka_unit_test(test_most_open),
 		cmocka_unit_test(test_crossed),
+		cmocka_unit_test(test_more_rows_than_a_file_can_hold),
 	};
 
 	return cmocka_run_group_tests(tests, read_seed, free_seed);
