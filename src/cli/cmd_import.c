@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/macros.h"
 #include "base/text/path.h"
 #include "cli/reports/import_apart.h"
 
@@ -30,6 +31,7 @@ static bool cut_ending(char *text, const char *ending)
 
 static int name_report(const char *file, const char *output, char *ret, size_t size, struct error *err)
 {
+	static const char *const endings[] = { ".json", ".sqlite", ".csv", ".pickle", ".pkl" };
 	size_t room = size - sizeof(".sonde");
 	const char *last = output ? path_name(output) : NULL;
 
@@ -41,8 +43,8 @@ static int name_report(const char *file, const char *output, char *ret, size_t s
 		cut_ending(ret, ".sonde");
 	} else {
 		cut_ending(ret, ".gz");
-		if (!cut_ending(ret, ".json") && !cut_ending(ret, ".sqlite"))
-			cut_ending(ret, ".csv");
+		for (size_t i = 0; i < COUNT_OF(endings) && !cut_ending(ret, endings[i]); i++)
+			;
 	}
 	strcat(ret, ".sonde");
 	return 0;
@@ -105,6 +107,7 @@ static const char *const import_examples[] = {
 	"sonde import trace.json.gz -o step.sonde", "make a report of a torch.profiler trace",
 	"sonde import run.sqlite", "run.sonde of what 'nsys export -t sqlite' wrote",
 	"sonde import -o kernels.sonde ncu.csv", "of what 'ncu --csv --page raw' printed",
+	"sonde import snapshot.pickle", "of what torch.cuda.memory._dump_snapshot() wrote",
 	"sonde stats -r cuda_gpu_kern_sum step.sonde", "ask it as any other report",
 	NULL,
 };
@@ -115,8 +118,9 @@ const struct command import_command = {
 	.summary = "Make a report of a trace that another tool recorded",
 	.synopsis = "[options] TRACE",
 	.description = "Reads a trace of torch.profiler (Kineto), or another in the JSON format of Chrome's trace viewer, "
-		       "plain or packed by gzip; the SQLite file that nsys export writes; the CSV that ncu --page raw prints. What it "
-		       "is, its content tells. A trace that is damaged or cut off gives a report of what could be read; "
+		       "plain or packed by gzip; the SQLite file that nsys export writes; the CSV that ncu --page raw prints; the "
+		       "memory snapshot that torch.cuda.memory._dump_snapshot() writes. What it is, "
+		       "its content tells. A trace that is damaged or cut off gives a report of what could be read; "
 		       "the exit status is then 1 and a line says where reading ended.",
 	.examples = import_examples,
 	.options = &import_options,

@@ -9,7 +9,7 @@ const MOST_NAMES = 40;
 const MOST_ROWS = 40;
 const KINDS = /** @type {Record<string, string>} */ ({
   stream: "GPU streams", compute: "GPU compute", copies: "GPU copies", "gpu-sync": "GPU waiting", "cuda-api": "CUDA calls", nvtx: "ranges", osrt: "OS runtime", state: "thread states", generic: "imported slices",
-  samples: "CPU samples", marks: "marks", overhead: "overhead", "gpu-memory": "GPU memory", "gpu-switch": "GPU switches", "gpu-nvtx": "ranges on the GPU", cpu: "CPU cores",
+  samples: "CPU samples", marks: "marks", overhead: "overhead", "gpu-memory": "GPU memory", "gpu-allocator": "PyTorch allocator", "gpu-switch": "GPU switches", "gpu-nvtx": "ranges on the GPU", cpu: "CPU cores",
 });
 
 /** @param {string[]} heads @param {string[][]} rows the first cell of each is HTML of a name */

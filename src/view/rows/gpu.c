@@ -57,6 +57,10 @@ bool gpu_lane_key(const struct recording *r, const int64_t *track, struct lane_k
 		ret->place = gpu_of_metric(r, track[TRACK_ID]);
 		ret->owner = track[TRACK_ID];
 		return true;
+	case TRACK_TORCH_MEMORY:
+		ret->order = ret->kind = ROW_GPU_ALLOCATOR;
+		ret->place = track[TRACK_DOMAIN];
+		return true;
 	case TRACK_GPU_SWITCH:
 		ret->order = ret->kind = ROW_GPU_SWITCH;
 		ret->place = track[TRACK_DOMAIN];
@@ -137,6 +141,7 @@ int gpu_label(struct recording *r, const struct lane_key *key, struct row *row)
 			row_print(&row->detail, "%s %lld", row_text(r, process[PROCESS_NAME]), (long long)process[PROCESS_PID]);
 		return row_print(&row->label, "%s", metric ? row_text(r, metric[VIEW_METRIC_NAME]) : "metric");
 	case ROW_GPU_MEMORY: return row_print(&row->label, "memory");
+	case ROW_GPU_ALLOCATOR: return row_print(&row->label, "PyTorch allocator");
 	case ROW_GPU_SWITCH: return row_print(&row->label, "context switches");
 	default: return stream_label(r, key->owner, row);
 	}
