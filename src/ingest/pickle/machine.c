@@ -136,7 +136,8 @@ int machine_pop_mark(struct machine *m, const uint32_t **ret, uint32_t *ret_coun
 	if (!m->mark_count)
 		return machine_fail(m, "is not a well-formed pickle: a mark is missing");
 	from = m->marks[--m->mark_count];
-	*ret = m->stack + from;
+	/* Nothing was ever pushed where there is no stack. */
+	*ret = m->stack ? m->stack + from : NULL;
 	*ret_count = m->count - from;
 	m->count = from;
 	return 0;
