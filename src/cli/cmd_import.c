@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/text/ending.h"
+#include "base/macros.h"
 #include "base/text/path.h"
 #include "cli/reports/import_process.h"
 
@@ -29,6 +30,7 @@ static bool cut_ending(char *text, const char *ending)
 
 static int name_report(const char *file, const char *output, char *ret, size_t size, struct error *err)
 {
+	static const char *const endings[] = { ".json", ".sqlite", ".csv", ".pickle", ".pkl" };
 	size_t room = size - sizeof(".sonde");
 	const char *last = output ? path_name(output) : NULL;
 
@@ -40,8 +42,8 @@ static int name_report(const char *file, const char *output, char *ret, size_t s
 		cut_ending(ret, ".sonde");
 	} else {
 		cut_ending(ret, ".gz");
-		if (!cut_ending(ret, ".json") && !cut_ending(ret, ".sqlite"))
-			cut_ending(ret, ".csv");
+		for (size_t i = 0; i < COUNT_OF(endings) && !cut_ending(ret, endings[i]); i++)
+			;
 	}
 	strcat(ret, ".sonde");
 	return 0;
@@ -104,6 +106,7 @@ static const char *const import_examples[] = {
 	"sonde import trace.json.gz -o step.sonde", "make a report of a torch.profiler trace",
 	"sonde import run.sqlite", "make run.sonde from an export of 'nsys export -t sqlite'",
 	"sonde import -o kernels.sonde ncu.csv", "make a report from the output of 'ncu --csv --page raw'",
+	"sonde import snapshot.pickle", "make a report of what torch.cuda.memory._dump_snapshot() wrote",
 	"sonde stats -r cuda_gpu_kern_sum step.sonde", "print statistics of it, as of any report",
 	NULL,
 };
@@ -113,10 +116,11 @@ const struct command import_command = {
 	.name = "import",
 	.summary = "Convert a trace of another tool to a report",
 	.synopsis = "[options] TRACE",
-	.description = "Reads traces of torch.profiler (Kineto) and others in the JSON format of Chrome's trace viewer, also "
-		       "compressed with gzip, the SQLite file of nsys export, and the CSV of ncu --page raw. Sonde recognises the "
-		       "format by its content. If a trace is damaged or cut off, the report has what could be read, the exit status "
-		       "is 1, and a line says where reading ended.",
+	.description =
+		"Reads traces of torch.profiler (Kineto) and others in the JSON format of Chrome's trace viewer, also "
+		"compressed with gzip, the SQLite file of nsys export, the CSV of ncu --page raw, and memory snapshots "
+		"of PyTorch. Sonde recognises the format by its content. If a trace is damaged or cut off, the report has what could be read, the exit status "
+		"is 1, and a line says where reading ended.",
 	.examples = import_examples,
 	.options = &import_options,
 	.words = COMMAND_FILES,

@@ -143,8 +143,9 @@ enum module_kind {
 	MODULE_KERNEL = 2, /* offsets are addresses: good for one boot */
 	MODULE_KERNEL_MODULE = 3,
 	MODULE_VDSO = 4,
-	MODULE_JIT = 5,  /* code made while running; offsets are addresses */
-	MODULE_OTHER = 6 /* mapped, but no ELF file; offsets are file offsets */
+	MODULE_JIT = 5,   /* code made while running; offsets are addresses */
+	MODULE_OTHER = 6, /* mapped, but no ELF file; offsets are file offsets */
+	MODULE_SOURCE = 7 /* a source file, of Python for example; offsets are lines */
 };
 
 enum symbol_source {

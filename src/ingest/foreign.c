@@ -14,6 +14,8 @@
 #include "ingest/kineto/kineto.h"
 #include "ingest/ncu.h"
 #include "ingest/nsys/nsys.h"
+#include "ingest/pickle/pickle.h"
+#include "ingest/snapshot/snapshot.h"
 #include "ingest/input/trace_file.h"
 
 #define SQLITE_MAGIC "SQLite format 3" /* and its NUL */
@@ -40,7 +42,7 @@ static int looks_like_json(const char *text, size_t len)
 	return i < len && (text[i] == '{' || text[i] == '[');
 }
 
-/* Of what is packed by gzip only traces are read. */
+/* Of what is packed by gzip only traces and snapshots are read. */
 static enum foreign_kind packed_kind(const char *text, size_t len)
 {
 	char begin[4096];
@@ -54,6 +56,8 @@ static enum foreign_kind packed_kind(const char *text, size_t len)
 	inflate(&z, Z_SYNC_FLUSH);
 	got = sizeof(begin) - z.avail_out;
 	inflateEnd(&z);
+	if (pickle_is(begin, got))
+		return FOREIGN_PICKLE;
 	return begins_with(begin, got, SQLITE_MAGIC, sizeof(SQLITE_MAGIC)) || ncu_is_table(begin, got) ? FOREIGN_PACKED : FOREIGN_JSON;
 }
 
@@ -71,6 +75,8 @@ static enum foreign_kind detect_foreign_kind(const char *path, const char *text,
 		return FOREIGN_NSYS;
 	if (begins_with(text, len, "\x1f\x8b", 2))
 		return packed_kind(text, len);
+	if (pickle_is(text, len))
+		return FOREIGN_PICKLE;
 	/* What a program prints before the table may begin with a bracket. */
 	if (ncu_is_table(text, len))
 		return FOREIGN_CSV;
@@ -113,7 +119,7 @@ int foreign_recognize(const char *path, enum foreign_kind *ret, struct error *er
 
 int foreign_is_readable(enum foreign_kind kind)
 {
-	return kind == FOREIGN_JSON || kind == FOREIGN_SQLITE || kind == FOREIGN_CSV;
+	return kind == FOREIGN_JSON || kind == FOREIGN_SQLITE || kind == FOREIGN_CSV || kind == FOREIGN_PICKLE;
 }
 
 void foreign_advice(const char *path, enum foreign_kind kind, char *ret, size_t size)
@@ -140,7 +146,7 @@ void foreign_advice(const char *path, enum foreign_kind kind, char *ret, size_t 
 	default:
 		snprintf(ret, size,
 			 "is neither a report nor a trace that can be imported: JSON of torch.profiler or Chrome, SQLite of "
-			 "nsys export, CSV of ncu --page raw");
+			 "nsys export, CSV of ncu --page raw, memory snapshots of PyTorch");
 	}
 }
 
@@ -182,6 +188,21 @@ static int say_no_events(const char *path, const struct kineto_result *r, struct
 			 where);
 }
 
+static int import_snapshot(const char *path, struct report_writer *writer, struct error *err)
+{
+	struct error why = { "" };
+	struct source source;
+	int r = source_open(&source, path, err);
+
+	if (r >= 0) {
+		r = snapshot_import(&source, writer, &why);
+		if (r < 0)
+			error_set(err, -r, "'%s' %s", path, why.text);
+	}
+	source_close(&source);
+	return r;
+}
+
 static int import_text(const char *path, enum foreign_kind kind, struct report_writer *writer, struct foreign_result *ret,
 		       struct error *err)
 {
@@ -206,6 +227,8 @@ int foreign_import(const char *path, enum foreign_kind kind, struct report_write
 	int r;
 
 	*ret = (struct foreign_result){ .trouble = "" };
+	if (kind == FOREIGN_PICKLE)
+		return import_snapshot(path, writer, err);
 	if (kind != FOREIGN_SQLITE)
 		return import_text(path, kind, writer, ret, err);
 	r = nsys_import(path, writer, &nsys, err);

@@ -9,8 +9,9 @@ enum foreign_kind {
 	FOREIGN_NOT,  /* a report of ours, or the beginning of one */
 	FOREIGN_JSON, /* torch.profiler's or Chrome's, plain or packed */
 	FOREIGN_SQLITE,
-	FOREIGN_CSV,  /* of Nsight Compute */
-	FOREIGN_NSYS, /* formats that only their own tools read: see foreign_advice() */
+	FOREIGN_CSV,    /* of Nsight Compute */
+	FOREIGN_PICKLE, /* a memory snapshot of PyTorch, plain or packed */
+	FOREIGN_NSYS,   /* formats that only their own tools read: see foreign_advice() */
 	FOREIGN_NCU,
 	FOREIGN_PACKED, /* other than traces */
 	FOREIGN_EMPTY,

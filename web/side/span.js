@@ -10,7 +10,7 @@ const MOST_ROWS = 40;
 const KINDS = /** @type {Record<string, string>} */ ({
   stream: "GPU streams", compute: "GPU compute", copies: "GPU copies", "gpu-sync": "GPU waiting", "cuda-api": "CUDA calls", nvtx: "ranges",
   osrt: "OS runtime", state: "thread states", generic: "imported slices",
-  samples: "CPU samples", marks: "marks", overhead: "overhead", "gpu-memory": "GPU memory",
+  samples: "CPU samples", marks: "marks", overhead: "overhead", "gpu-memory": "GPU memory", "gpu-allocator": "PyTorch allocator",
   "gpu-switch": "GPU switches", "gpu-nvtx": "ranges on the GPU", cpu: "CPU cores",
 });
 

@@ -1,11 +1,12 @@
 /* frame_lines(frame): the source line of a frame and the functions inlined there, innermost first. Files are
- * looked for when the first line is asked for; what is found is cached by build-id. */
+ * looked for when the first line is asked for; what is found is cached by build-id. Frames of source files say their line themselves. */
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/macros.h"
 #include "query/engine/function.h"
 #include "symbol/elf/build_id.h"
 #include "symbol/lines.h"
@@ -24,6 +25,7 @@ struct line_module {
 
 struct line_frame {
 	uint64_t offset;
+	uint64_t name; /* string id, in source files */
 	uint32_t module;
 };
 
@@ -34,6 +36,8 @@ struct frame_lines {
 	size_t module_limit;
 	struct line_frame *frames; /* by id */
 	size_t frame_limit;
+	uint64_t *symbols; /* string ids of names by symbol.id; NULL: no module is a source file */
+	size_t symbol_limit;
 	unsigned open;
 	char folder[PATH_MAX]; /* of the cache; empty: none */
 };
@@ -67,6 +71,7 @@ static int lines_disconnect(sqlite3_vtab *base)
 	close_files(all);
 	free(all->modules);
 	free(all->frames);
+	free(all->symbols);
 	return vtab_disconnect(base);
 }
 
@@ -94,7 +99,45 @@ static int take_line_frame(void *context, const int64_t *values, uint32_t presen
 
 	(void)present;
 	if (id < all->frame_limit && module < all->module_limit)
-		all->frames[id] = (struct line_frame){ (uint64_t)values[COLUMN_FRAME_OFFSET], (uint32_t)module };
+		all->frames[id] = (struct line_frame){ .offset = (uint64_t)values[COLUMN_FRAME_OFFSET], .module = (uint32_t)module };
+	return 0;
+}
+
+static int take_line_symbol(void *context, const int64_t *values, uint32_t present)
+{
+	struct frame_lines *all = context;
+	uint64_t id = (uint64_t)values[COLUMN_SYMBOL_ID];
+
+	if (id < all->symbol_limit && present & BIT(COLUMN_SYMBOL_NAME))
+		all->symbols[id] = (uint64_t)values[COLUMN_SYMBOL_NAME];
+	return 0;
+}
+
+static int take_line_name(void *context, const int64_t *values, uint32_t present)
+{
+	struct frame_lines *all = context;
+	uint64_t id = (uint64_t)values[COLUMN_FRAME_SYMBOL_FRAME], symbol = (uint64_t)values[COLUMN_FRAME_SYMBOL_SYMBOL];
+
+	if (id < all->frame_limit && symbol < all->symbol_limit && present & BIT(COLUMN_FRAME_SYMBOL_SYMBOL))
+		all->frames[id].name = all->symbols[symbol];
+	return 0;
+}
+
+/* Only where a module is a source file: names of other frames come with their lines. */
+static int load_source_names(struct frame_lines *all)
+{
+	struct report *r = all->q->report;
+	int rc;
+
+	for (size_t i = 0; i < all->module_limit; i++)
+		if (all->modules[i].kind == MODULE_SOURCE) {
+			all->symbol_limit = (size_t)report_row_count(r, TABLE_SYMBOL) + 1;
+			all->symbols = calloc(all->symbol_limit, sizeof(*all->symbols));
+			if (!all->symbols)
+				return -ENOMEM;
+			rc = report_each_row(r, TABLE_SYMBOL, COLUMN_SYMBOL_NAME + 1, take_line_symbol, all);
+			return rc < 0 ? rc : report_each_row(r, TABLE_FRAME_SYMBOL, COLUMN_FRAME_SYMBOL_SYMBOL + 1, take_line_name, all);
+		}
 	return 0;
 }
 
@@ -114,12 +157,23 @@ static int load_frame_lines(struct frame_lines *all)
 	rc = report_each_row(r, TABLE_MODULE, COLUMN_MODULE_BUILD_ID + 1, take_line_module, all);
 	if (rc != -ENOMEM)
 		rc = report_each_row(r, TABLE_FRAME, COLUMN_FRAME_OFFSET + 1, take_line_frame, all);
+	if (rc >= 0)
+		rc = load_source_names(all);
 	if (rc == -EBADMSG)
 		atomic_fetch_add(&all->q->damaged, 1); /* what can be read is answered */
 	if (line_cache_folder(all->folder, sizeof(all->folder)) < 0)
 		all->folder[0] = '\0';
 	all->loaded = 1;
 	return rc == -ENOMEM ? rc : 0;
+}
+
+static int tell_source_line(struct frame_lines *all, const struct line_frame *f, struct source_lines *ret)
+{
+	const char *function = f->name ? report_text(all->q->report, f->name, NULL) : NULL, *file = all->modules[f->module].path;
+
+	*ret = (struct source_lines){ .count = 1 };
+	ret->at[0] = (struct source_line){ function ? function : "", file ? file : "", f->offset <= UINT32_MAX ? (uint32_t)f->offset : 0 };
+	return 0;
 }
 
 /* Offsets of other kinds of modules are no addresses of an ELF file. */
@@ -132,6 +186,8 @@ static int find_lines(struct frame_lines *all, int64_t frame, struct source_line
 		return -ENOENT;
 	f = &all->frames[frame];
 	m = &all->modules[f->module];
+	if (f->module && m->kind == MODULE_SOURCE)
+		return tell_source_line(all, f, ret);
 	if (!f->module || (m->kind != MODULE_FILE && m->kind != MODULE_VDSO) || !m->build_id_size)
 		return -ENOENT;
 	if (!m->lines) {

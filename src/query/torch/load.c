@@ -165,15 +165,15 @@ static int take_nvtx(struct reading *g, uint32_t row)
 	char text[1024];
 	size_t len;
 	const char *name = query_text(g->ops->q, g->columns[2][row], &len);
-	int32_t canon;
+	int32_t first;
 
 	if (!name || !torch_parse_nvtx(name, &parsed))
 		return 0;
 	snprintf(text, sizeof(text), "%.*s", (int)parsed.name_len, name);
 	if (classify(text) == NAME_HIDDEN)
 		return 0;
-	canon = torch_made_text(&g->ops->texts, text);
-	e = canon ? add_read_event(g, TORCH_OPERATOR, row, canon, g->columns[2][row]) : NULL;
+	first = torch_made_text(&g->ops->texts, text);
+	e = first ? add_read_event(g, TORCH_OPERATOR, row, first, g->columns[2][row]) : NULL;
 	if (!e)
 		return -ENOMEM;
 	g->loading->operator_count++;

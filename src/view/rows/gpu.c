@@ -58,6 +58,10 @@ bool gpu_track_key(const struct view_report *r, const int64_t *track_row, struct
 		ret->place = gpu_of_metric(r, track_row[TRACK_ID]);
 		ret->owner = track_row[TRACK_ID];
 		return true;
+	case TRACK_TORCH_MEMORY:
+		ret->order = ret->kind = ROW_GPU_ALLOCATOR;
+		ret->place = track_row[TRACK_DOMAIN];
+		return true;
 	case TRACK_GPU_SWITCH:
 		ret->order = ret->kind = ROW_GPU_SWITCH;
 		ret->place = track_row[TRACK_DOMAIN];
@@ -138,6 +142,7 @@ int gpu_label(struct view_report *r, const struct track_key *key, struct row *ro
 			row_print(&row->detail, "%s %lld", row_text(r, process[PROCESS_NAME]), (long long)process[PROCESS_PID]);
 		return row_print(&row->label, "%s", metric ? row_text(r, metric[VIEW_METRIC_NAME]) : "metric");
 	case ROW_GPU_MEMORY: return row_print(&row->label, "memory");
+	case ROW_GPU_ALLOCATOR: return row_print(&row->label, "PyTorch allocator");
 	case ROW_GPU_SWITCH: return row_print(&row->label, "context switches");
 	default: return stream_label(r, key->owner, row);
 	}

@@ -20,8 +20,8 @@
 
 /* clang-format off */
 const char *const row_kind_names[ROW_KIND_COUNT] = {
-	"gpu", "compute", "copies", "stream", "gpu-nvtx", "gpu-sync", "gpu-memory", "gpu-switch", "gpu-metrics", "cpus", "cpu", "process",
-	"thread", "state", "nvtx", "marks", "generic", "cuda-api", "osrt", "overhead", "samples", "counter",
+	"gpu", "compute", "copies", "stream", "gpu-nvtx", "gpu-sync", "gpu-memory", "gpu-allocator", "gpu-switch", "gpu-metrics", "cpus",
+	"cpu", "process", "thread", "state", "nvtx", "marks", "generic", "cuda-api", "osrt", "overhead", "samples", "counter",
 };
 /* clang-format on */
 const char *const row_draw_names[] = { "group", "slices", "points", "plot" };
