@@ -1,6 +1,7 @@
 /* In place of the kernel module, preloaded: /dev/nvidiactl of a machine whose only GPU (the first of nvml.c) switches contexts every 100 us. The context of a switch is
  * its time in steps of 100 us (24 bits; of an end that of its begin), so a report can be checked. Words: log_refused, log_hole:N (numbers skipped after 0.2 s),
- * log_full:N (nothing is written for N ms after 0.2 s, then all at once). */
+ * log_full:N (nothing is written for N ms after 0.2 s, then all at once). Notes: log STEP COUNT DROPPED (COUNT switches were written, STEP the first, and
+ * DROPPED more had no room); hole. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -91,33 +92,39 @@ static void make_buffer(void)
 	memset(header, 0, 4096);
 }
 
-static void write_one(int64_t step)
+/* 0: there was no room. */
+static int write_one(int64_t step)
 {
 	uint32_t next = (header->put + 1) % RECORDS;
 	uint16_t number = sequence++;
 
 	if (next == header->get)
-		return;
+		return 0;
 	/* clang-format off */
 	records[header->put] = (struct record){ .type = 2, .tag = step % 2 ? 7 : 6, .sequence = number, .context = (uint32_t)(step & ~1) & 0xffffff,
 						.pid = step % 4 < 2 ? 1234 : UINT32_MAX, .time = (uint64_t)(step * STEP + AHEAD) };
 	/* clang-format on */
 	header->put = next;
+	return 1;
 }
 
 static void flush(void)
 {
 	int64_t now = raw_now(), since = began ? (now - began) / 1000000 : 0;
+	int64_t count = 0, steps = enabled ? now / STEP - written : 0;
 	static int hole;
 
 	if (since >= 200 && since < 200 + told("log_full", 0))
 		return;
 	if (since >= 200 && !hole) {
 		hole = 1;
+		note("hole\n");
 		sequence += (uint16_t)told("log_hole", 0);
 	}
-	for (int64_t step = written + 1; step <= now / STEP && enabled; step++)
-		write_one(step);
+	for (int64_t i = 1; i <= steps; i++)
+		count += write_one(written + i);
+	if (steps)
+		note("log %lld %lld %lld\n", (long long)written + 1, (long long)count, (long long)(steps - count));
 	written = now / STEP;
 }
 

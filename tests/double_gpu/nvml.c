@@ -1,4 +1,7 @@
-/* In place of libnvidia-ml.so.1. Words: links (GPU 0 has three: two to GPU 1, one to a switch, and one that is off), bus:N of GPU 0 (6), gpus:N (2), crash:N (at the Nth sweep), broken (does not start), pids (processes are those in the file GPU_DOUBLE_PIDS). */
+/* In place of libnvidia-ml.so.1. Words: links (GPU 0 has three: two to GPU 1, one to a switch, and one that is off), bus:N of GPU 0 (6), gpus:N (2), crash:N (at the Nth sweep), broken (does not start), pids (processes are those in the file GPU_DOUBLE_PIDS).
+ *
+ * Notes, each with the GPU's number: sweep MONOTONIC (a sweep begins); energy BEFORE AFTER VALUE (raw times of the calls before and after it); pcie MONOTONIC;
+ * crash. */
 #include <signal.h>
 #include <unistd.h>
 
@@ -37,6 +40,17 @@ struct field {
 /* Handles are addresses in here. */
 static char devices[64];
 static unsigned sweeps;
+/* Of the thread that sweeps: when the call before returned, and the energy that was told last. */
+static _Thread_local int64_t returned;
+static _Thread_local int64_t before_energy, energy;
+
+static long long monotonic_now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (long long)t.tv_sec * 1000000000 + t.tv_nsec;
+}
 
 static unsigned number(const void *device)
 {
@@ -95,8 +109,11 @@ int nvmlDeviceGetPciInfo_v3(void *device, struct pci *pci)
 int nvmlDeviceGetUtilizationRates(void *device, struct utilization *u);
 int nvmlDeviceGetUtilizationRates(void *device, struct utilization *u)
 {
-	if (++sweeps == (unsigned)told("crash", 0))
+	note("sweep %u %lld\n", number(device), monotonic_now());
+	if (++sweeps == (unsigned)told("crash", 0)) {
+		note("crash %u\n", number(device));
 		raise(SIGSEGV);
+	}
 	u->gpu = 50 + number(device);
 	u->memory = 20 + number(device);
 	return OK;
@@ -108,6 +125,7 @@ int nvmlDeviceGetMemoryInfo(void *device, struct memory *m)
 	m->total = 141ull << 30;
 	m->used = (number(device) + 1ull) << 30;
 	m->free = m->total - m->used;
+	returned = raw_now();
 	return OK;
 }
 
@@ -122,7 +140,9 @@ int nvmlDeviceGetPowerUsage(void *device, unsigned *mw)
 int nvmlDeviceGetTotalEnergyConsumption(void *device, unsigned long long *mj);
 int nvmlDeviceGetTotalEnergyConsumption(void *device, unsigned long long *mj)
 {
-	*mj = (unsigned long long)(raw_now() / 1000000);
+	energy = raw_now() / 1000000;
+	before_energy = returned;
+	*mj = (unsigned long long)energy;
 	return OK;
 }
 
@@ -136,6 +156,9 @@ int nvmlDeviceGetTemperature(void *device, int sensor, unsigned *celsius)
 int nvmlDeviceGetClockInfo(void *device, int clock, unsigned *mhz);
 int nvmlDeviceGetClockInfo(void *device, int clock, unsigned *mhz)
 {
+	if (energy)
+		note("energy %u %lld %lld %lld\n", number(device), (long long)before_energy, (long long)raw_now(), (long long)energy);
+	energy = 0;
 	*mhz = clock == 1 ? 1980 : 3201;
 	return OK;
 }
@@ -158,6 +181,8 @@ int nvmlDeviceGetPcieThroughput(void *device, int counter, unsigned *kilobytes);
 int nvmlDeviceGetPcieThroughput(void *device, int counter, unsigned *kilobytes)
 {
 	usleep(20000);
+	if (counter == 1)
+		note("pcie %u %lld\n", number(device), monotonic_now());
 	*kilobytes = counter == 1 ? 1234 : 5678;
 	return OK;
 }

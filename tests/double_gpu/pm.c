@@ -12,7 +12,10 @@
  * no_cuda (cuInit fails).
  *
  * As the real one does: what does not fit into the image is lost, samples come behind those in the image, and asking for the size of another image
- * makes the old one useless. */
+ * makes the old one useless. What came before a stop is decoded after it.
+ *
+ * Notes, each with NVML's number of the GPU: interval NS; start RAW LOST (samples since the buffer was full); put TICKS COUNT (samples, one after the
+ * other from there on); decode LOST WAITED (for a processor, since the one before); long; overflow; stop RAW WAITED (since the start); crash. */
 #include <math.h>
 #include <signal.h>
 
@@ -32,6 +35,9 @@ struct image {
 struct device {
 	uint64_t interval;
 	uint64_t next; /* start of the sample that is not over yet; 0: stopped */
+	uint64_t end;  /* when it was stopped; 0: it runs */
+	int full;      /* the hardware's buffer was */
+	long long waited_at_start, waited_at_decode;
 	unsigned decodes;
 	size_t image_size; /* that was told last */
 };
@@ -215,11 +221,17 @@ int cuptiPmSamplingDisable(struct pm_command *p)
 	return 0;
 }
 
+static int number_of(const struct device *d)
+{
+	return physical((int)(d - devices));
+}
+
 int cuptiPmSamplingSetConfig(struct pm_set_config *p)
 {
 	struct device *d = p->sampler;
 
 	d->interval = p->interval;
+	note("interval %d %llu\n", number_of(d), (unsigned long long)p->interval);
 	return p->image[0] == 1 && p->trigger == PM_TRIGGER_TIME && p->buffer_size ? 0 : 27;
 }
 
@@ -227,9 +239,16 @@ int cuptiPmSamplingStart(struct pm_command *p)
 {
 	struct device *d = p->sampler;
 
-	if (d->next)
+	uint64_t now = timer();
+
+	if (d->next && !d->end)
 		return 7;
-	d->next = timer();
+	note("start %d %lld %llu\n", number_of(d), (long long)raw_of(now),
+	     d->full ? (unsigned long long)((now - d->next + d->interval / 2) / d->interval) : 0);
+	d->next = now;
+	d->end = 0;
+	d->full = 0;
+	d->waited_at_start = d->waited_at_decode = waited();
 	return 0;
 }
 
@@ -237,9 +256,10 @@ int cuptiPmSamplingStop(struct pm_command *p)
 {
 	struct device *d = p->sampler;
 
-	if (!d->next)
+	if (!d->next || d->end)
 		return 7;
-	d->next = 0;
+	d->end = timer();
+	note("stop %d %lld %lld\n", number_of(d), (long long)raw_of(d->end), waited() - d->waited_at_start);
 	return 0;
 }
 
@@ -255,31 +275,46 @@ static void take_half_a_second(void)
 	nanosleep(&half, NULL);
 }
 
-static int put(struct image *image, const struct pm_decode *p, struct device *d, uint64_t now)
+/* Returns how many had no room. */
+static uint64_t put(struct image *image, const struct pm_decode *p, struct device *d, uint64_t now)
 {
-	for (; d->next && d->next + d->interval <= now; d->next += d->interval) {
+	uint64_t first = d->next, count = 0, lost = 0;
+
+	for (; d->next && d->next + d->interval <= now && !lost; d->next += d->interval) {
 		if ((image->count + 3) * sizeof(uint64_t) > p->counters_size) {
-			d->next += (now - d->next) / d->interval * d->interval;
-			return PM_STOP_IMAGE_FULL;
+			lost = (now - d->next) / d->interval;
+			d->next += (lost - 1) * d->interval;
+			continue;
 		}
 		image->starts[image->count++] = d->next;
 		image->starts[image->count] = d->next + d->interval;
+		count++;
 	}
-	return PM_STOP_END;
+	if (count)
+		note("put %d %llu %llu\n", number_of(d), (unsigned long long)first, (unsigned long long)count);
+	return lost;
+}
+
+static uint64_t now_of(const struct device *d)
+{
+	return d->end ? d->end : timer();
 }
 
 int cuptiPmSamplingDecodeData(struct pm_decode *p)
 {
 	struct device *d = p->sampler;
 	struct image *image = (void *)p->counters;
-	uint64_t now;
+	uint64_t now, lost;
+	long long waited_so_far;
 
 	d->decodes++;
-	if (is_decoding(d, "pm_crash"))
+	if (is_decoding(d, "pm_crash")) {
+		note("crash %d\n", number_of(d));
 		raise(SIGSEGV);
+	}
 	if (is_decoding(d, "late"))
 		take_half_a_second();
-	now = timer();
+	now = now_of(d);
 	if (is_decoding(d, "slow"))
 		take_half_a_second();
 	if (told("front", 0))
@@ -288,13 +323,20 @@ int cuptiPmSamplingDecodeData(struct pm_decode *p)
 	if (is_decoding(d, "overflow")) {
 		p->overflow = 1;
 		now = d->next;
+		d->full = 1;
+		note("overflow %d\n", number_of(d));
 	}
 	if (is_decoding(d, "long") && d->next && d->next + d->interval <= now) {
 		image->starts[image->count++] = d->next;
 		d->next += (now - d->next) / d->interval * d->interval;
 		image->starts[image->count] = d->next;
+		note("put %d %llu 1\nlong %d\n", number_of(d), (unsigned long long)image->starts[image->count - 1], number_of(d));
 	}
-	p->stop_reason = put(image, p, d, now);
+	lost = put(image, p, d, now);
+	p->stop_reason = lost ? PM_STOP_IMAGE_FULL : PM_STOP_END;
+	waited_so_far = waited();
+	note("decode %d %llu %lld\n", number_of(d), (unsigned long long)lost, waited_so_far - d->waited_at_decode);
+	d->waited_at_decode = waited_so_far;
 	return 0;
 }
 

@@ -73,6 +73,11 @@ static int64_t time_now(const struct recorder *r)
 
 static void begin_span(struct recorder *r)
 {
+	struct session *s = &r->drain.session;
+
+	atomic_store(&s->window_before, atomic_load(&s->window_end));
+	atomic_store(&s->window_start, recorder_raw_now());
+	atomic_store(&s->window_end, 0);
 	r->windows++;
 	if (windows_so_far(r) == 1)
 		r->span_count = 0;
@@ -84,6 +89,8 @@ static void begin_span(struct recorder *r)
 
 static void end_span(struct recorder *r)
 {
+	if (atomic_load(&r->drain.session.window_start) && !atomic_load(&r->drain.session.window_end))
+		atomic_store(&r->drain.session.window_end, recorder_raw_now());
 	if (r->span_count && !r->spans[r->span_count - 1].end)
 		r->spans[r->span_count - 1].end = time_now(r);
 }

@@ -37,7 +37,7 @@ int64_t collector_raw(void)
 
 int collector_window(const struct collector *c)
 {
-	return atomic_load(&c->page->gate) != 0;
+	return (atomic_load(&c->page->gate) & ~(uint32_t)RING_GATE_WARM) != 0;
 }
 
 void collector_send(struct collector *c, const void *message, size_t size)

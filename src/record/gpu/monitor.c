@@ -78,6 +78,15 @@ static int64_t raw_start(const struct gpu_monitor *m)
 	return m->session->time.start;
 }
 
+/* The process that reads GPUs sees late that a window has ended, later still where it gets no processor. `time` is the report's. */
+static int is_outside_windows(const struct gpu_monitor *m, int64_t time)
+{
+	const struct session *s = m->session;
+	int64_t raw = time + raw_start(m), end = atomic_load(&s->window_end), before = atomic_load(&s->window_before);
+
+	return (end && raw > end) || (before && raw > before && raw < atomic_load(&s->window_start));
+}
+
 static struct monitor_gpu *gpu_by_index(struct gpu_monitor *m, uint32_t index)
 {
 	for (uint32_t i = 0; i < m->gpu_count; i++)
@@ -227,7 +236,7 @@ static int counter_row(struct gpu_monitor *m, struct monitor_metric *metric, int
 
 	if (metric->waiting)
 		find_process(m, metric);
-	if (!metric->track)
+	if (!metric->track || is_outside_windows(m, time))
 		return 0;
 	if (time < metric->last_time)
 		time = metric->last_time;
@@ -343,6 +352,8 @@ static int switch_row(struct gpu_monitor *m, struct monitor_gpu *g, const struct
 {
 	int64_t v[TABLE_MAX_COLUMNS], time = gpu_clock_raw(&g->clock, w->ticks) - raw_start(m);
 
+	if (is_outside_windows(m, time))
+		return 0;
 	/* Times of other users' contexts are not exact: they may be told in another order. */
 	if (time < g->last_switch)
 		time = g->last_switch;

@@ -38,8 +38,11 @@ struct tracked_process {
 /* The last reading of a counter that only grows. */
 struct rate {
 	int64_t count;
-	int64_t raw; /* 0: none yet */
+	int64_t raw;   /* 0: none yet */
+	int64_t width; /* how long the reading took: it is that uncertain when the counter had this value */
 };
+/* A rate is told where the times of its two readings are uncertain by no more than this part of the time between them. */
+#define RATE_PRECISION 20
 
 #define MAX_VALUES 24
 
@@ -207,18 +210,26 @@ static int read_pcie_sent(struct gpu_values *v, int64_t *ret)
 	return read_pcie(v, NVML_PCIE_TX, ret);
 }
 
-/* There is a rate from the second reading on; -1 until then. */
+/* There is a rate from the second reading on; -1 until then, and where a thread without a processor read so slowly that the rate would be wrong. */
 static int read_nvlink(struct gpu_values *v, unsigned field, struct rate *last, int64_t *ret)
 {
-	int64_t count, now = collector_raw();
-	int result = read_field(v, field, NVML_ALL_LINKS, &count);
-	int known = last->raw && now > last->raw && count >= last->count;
+	int64_t before = collector_raw(), elapsed;
+	struct rate now = { 0 };
+	int result = read_field(v, field, NVML_ALL_LINKS, &now.count), known;
 
 	if (result != NVML_OK)
 		return result;
+	now.width = collector_raw() - before;
+	now.raw = before + now.width / 2;
+	elapsed = now.raw - last->raw;
+	known = last->raw && elapsed > 0 && now.count >= last->count;
+	if (known && (now.width + last->width) / 2 > elapsed / RATE_PRECISION) {
+		*last = now.width < last->width ? now : *last;
+		return -1;
+	}
 	if (known)
-		*ret = (int64_t)((double)(count - last->count) * KIB * 1e9 / (double)(now - last->raw));
-	*last = (struct rate){ count, now };
+		*ret = (int64_t)((double)(now.count - last->count) * KIB * 1e9 / (double)elapsed);
+	*last = now;
 	return known ? NVML_OK : -1;
 }
 

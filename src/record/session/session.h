@@ -296,6 +296,10 @@ struct session {
 	int capture_fd;              /* where requests for a window go; 0 = nobody wants them */
 	struct ring_session *page;   /* NULL: nobody counts steps */
 	_Atomic uint64_t steps_seen; /* of a schedule; for the other thread */
+	/* Raw times of the newest window, and the end of the one before, for the other thread; 0: none yet. */
+	_Atomic int64_t window_start;
+	_Atomic int64_t window_end;
+	_Atomic int64_t window_before;
 	uint32_t whole_rounds;       /* over all rings, each to its end */
 	_Atomic uint32_t unfinished; /* processes that have more to tell of a window; for the other thread */
 	_Atomic int cuda_seen;       /* a process has initialised CUDA */

@@ -123,6 +123,39 @@ static void rows(void **state)
 	assert_true(counters[1].nulls[COLUMN_COUNTER_INTEGER]);
 }
 
+/* What was read before the end of a window was noticed, or behind it. */
+static void outside_windows(void **state)
+{
+	struct bench *b = *state;
+	int64_t start = b->session.time.start;
+	struct wire w;
+	struct row counters[8];
+	struct gpu_wire_device d = device(0);
+	struct gpu_wire_metric whole = metric(0, 0);
+
+	open_wire(&w, b);
+	report(&w, &d, sizeof(d));
+	report(&w, &whole, sizeof(whole));
+	atomic_store(&b->session.window_start, start + 100);
+	send_value(&w, 0, start + 150, 1);
+	atomic_store(&b->session.window_end, start + 200);
+	send_value(&w, 0, start + 200, 2);
+	send_value(&w, 0, start + 201, 3);
+	atomic_store(&b->session.window_before, start + 200);
+	atomic_store(&b->session.window_start, start + 300);
+	atomic_store(&b->session.window_end, 0);
+	send_value(&w, 0, start + 299, 4);
+	send_value(&w, 0, start + 300, 5);
+	assert_int_equal(w.m.damaged, 0);
+	end(&w);
+	gpus_finish(&b->session);
+	bench_finish(b);
+	assert_int_equal(bench_rows(b, TABLE_COUNTER, counters, 8), 3);
+	assert_int_equal(counters[0].values[COLUMN_COUNTER_INTEGER], 1);
+	assert_int_equal(counters[1].values[COLUMN_COUNTER_INTEGER], 2);
+	assert_int_equal(counters[2].values[COLUMN_COUNTER_INTEGER], 5);
+}
+
 static void switches(void **state)
 {
 	struct bench *b = *state;
@@ -227,6 +260,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(rows, bench_set_up, bench_tear_down),
+		cmocka_unit_test_setup_teardown(outside_windows, bench_set_up, bench_tear_down),
 		cmocka_unit_test_setup_teardown(switches, bench_set_up, bench_tear_down),
 		cmocka_unit_test_setup_teardown(nonsense, bench_set_up, bench_tear_down),
 	};
