@@ -10,7 +10,7 @@ export const KEYS = [
   ["double click, f", "fit what is picked, or the span"], ["z", "zoom to the span"], ["0", "show everything"],
   ["Home End", "go to the beginning, the end"], ["/", "search"],
   ["n N", "next, previous match"], ["] [", "next, previous event of this name"], ["enter", "follow the arrow"], ["p", "pin the row"],
-  ["alt + ↑ ↓", "move the row among its like"], ["+ -", "open, close all rows"],
+  ["alt + ↑ ↓", "reorder the row"], ["+ -", "open, close all rows"],
   ["c", "colour by kind, name, row"],
   ["alt + drag", "move one report against the others"], ["browser back", "undo a jump"], ["esc", "clear"], ["?", "this"],
 ];

@@ -45,7 +45,7 @@ class Clerk {
       signal?.addEventListener("abort", () => {
         this.waiting.delete(id);
         this.worker.postMessage({ cancel: id });
-        reject(new DOMException("Not wanted any more", "AbortError"));
+        reject(new DOMException("Cancelled", "AbortError"));
       }, { once: true });
     });
   }

@@ -147,7 +147,7 @@ class Desk {
   /** A file that cannot be opened leaves what was there before as it was. @param {Source[]} sources */
   async open(sources) {
     if (!this.module)
-      throw new Error("The engine is not there");
+      throw new Error("The engine is missing");
     try {
       return await openAll(this.module, sources, this.texts);
     } catch (error) {

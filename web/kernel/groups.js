@@ -21,7 +21,7 @@ const MOST_LINES = 2000;
 
 /** @type {Column[]} */
 const COLUMNS = [
-  { title: "Name", key: "name", about: "What launches are summed up by", value: (g) => nameOf(g), text: String, isText: true },
+  { title: "Name", key: "name", about: "What launches are grouped by", value: (g) => nameOf(g), text: String, isText: true },
   { title: "Launches", key: "launches", about: "Launches in it; of a range also those in ranges within it",
     value: (g) => g.launches, text: short },
   { title: "Time", key: "time", about: "Sum of the times of its launches", value: (g) => g.time, text: duration },

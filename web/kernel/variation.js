@@ -28,11 +28,11 @@ const MOST_POINTS = 2000;
 /** @type {Column[]} */
 const COLUMNS = [
   { title: "Metric", key: "metric", about: "A click shows it launch by launch" },
-  { title: "This launch", key: "value", about: "What the chosen launch has" },
-  { title: "Least", key: "least", about: "Of all launches alike" },
+  { title: "This launch", key: "value", about: "Value of the selected launch" },
+  { title: "Least", key: "least", about: "Of the same launches" },
   { title: "Median", key: "median", about: "Half of the launches have more" },
-  { title: "Most", key: "most", about: "Of all launches alike" },
-  { title: "Mean", key: "mean", about: "Of all launches alike" },
+  { title: "Most", key: "most", about: "Of the same launches" },
+  { title: "Mean", key: "mean", about: "Of the same launches" },
   { title: "Deviation", key: "deviation", about: "Standard deviation, of a sample" },
   { title: "Spread", key: "percent", about: "The deviation in percent of the mean" },
 ];

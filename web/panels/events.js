@@ -66,8 +66,8 @@ export class EventsPanel {
     this.asked.clear();
     this.chosen = 0;
     if (!this.row) {
-      this.place.innerHTML = empty("The recording has no events. sonde profile -t cuda,nvtx,osrt records calls, GPU work and ranges; " +
-        "sonde profile --help tells of more.");
+      this.place.innerHTML = empty("The report has no events. sonde profile -t cuda,nvtx,osrt records calls, GPU work and ranges; " +
+        "sonde profile --help lists more.");
       return;
     }
     this.place.innerHTML = this.pageHtml(this.row);

@@ -1,4 +1,4 @@
-// What sonde analyze found, with its places; without findings, what the recording said about itself and what took the time.
+// What sonde analyze found, with its places; without findings, diagnostics and what took the time.
 import * as format from "../format.js";
 import { empty, headOf, headsHtml } from "./panel.js";
 
@@ -48,9 +48,9 @@ export class FindingsPanel {
   /** @param {any} answer @param {import("../main.js").Loaded} loaded */
   table(answer, loaded) {
     if (!answer.findings.length)
-      return empty("The recording has no findings: none were computed for it. The panel at the right has what took the time; " +
-        "Diagnostics has what the recording said about itself.");
-    const heads = headsHtml([[""], ["Finding"], ["Would give back", true], ["Where", true], ["Rule"]]);
+      return empty("The report has no findings, because none were computed for it. The panel at the right has what took the time; " +
+        "Diagnostics lists what could not be recorded.");
+    const heads = headsHtml([[""], ["Finding"], ["Gain", true], ["Where", true], ["Rule"]]);
     const rows = answer.findings.map((/** @type {any} */ f) => this.rowHtml(f, loaded));
     return `<table class="statistics findings-table">${heads}<tbody>${rows.join("")}</tbody></table>`;
   }

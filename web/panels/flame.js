@@ -20,7 +20,7 @@ const CUT = "more than 2 million kernels and copies: not all are in it; measure 
 /** What is said where nothing is there. @type {Record<string, string>} */
 const NOTHING = {
   samples: "No CPU samples in this span. sonde profile takes them unless -s none was given or perf was not permitted; " +
-    "sonde doctor tells what would allow them.",
+    "sonde doctor prints how to allow them.",
   offcpu: "Nothing was recorded of threads that waited. --cpuctxsw process-tree (with -s) records when they left their CPU, and where.",
   osrt: "No OS runtime calls with stacks in this span. -t osrt records calls that wait; " +
     "those longer than --osrt-backtrace-threshold have stacks.",

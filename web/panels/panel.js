@@ -50,7 +50,7 @@ export async function ofEachReport(app, path, draw) {
     const answer = await app.attempt(() => json(path, { report: loaded.number }));
     if (answer)
       parts.push(headOf(app, loaded) + draw(answer, loaded) +
-        (answer.left_out ? `<p class="faint">There are ${format.count(answer.left_out)} more, which sonde sql shows.</p>` : ""));
+        (answer.left_out ? `<p class="faint">${format.count(answer.left_out)} more; sonde sql lists them.</p>` : ""));
   }
   return parts.join("");
 }

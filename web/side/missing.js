@@ -29,5 +29,5 @@ export function missingHtml(loaded, rows) {
   if (!missing.length)
     return "";
   const items = missing.map(([what, how]) => `<li>${format.escapeHtml(what)}: <span class="faint">${format.escapeHtml(how)}</span></li>`);
-  return `<h3>Not in this recording</h3><ul class="missing">${items.join("")}</ul>`;
+  return `<h3>Not recorded</h3><ul class="missing">${items.join("")}</ul>`;
 }

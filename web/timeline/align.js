@@ -4,7 +4,7 @@ import { json } from "../api.js";
 /** @typedef {import("../main.js").App} App */
 
 export const WAYS = /** @type {Array<[string, string]>} */ ([
-  ["start", "at the start"], ["clock", "by the clock"], ["range", "at a range"], ["hand", "by hand (alt + drag)"],
+  ["start", "at the start"], ["clock", "by the clock"], ["range", "at a range"], ["hand", "manually (alt + drag)"],
 ]);
 
 /** Moves all so that none begins before 0. @param {number[]} offsets */
@@ -110,7 +110,7 @@ export class Alignment {
     if (this.way === "hand" || (this.way === "range" && !this.range))
       return;
     const offsets = await this.offsets();
-    const why = this.way === "clock" ? "A report does not say when it was recorded." : `A report has no range “${this.range}”.`;
+    const why = this.way === "clock" ? "A report has no start time." : `A report has no range “${this.range}”.`;
     if (!offsets)
       this.app.complain(new Error(why));
     else
