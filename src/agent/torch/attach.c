@@ -6,7 +6,7 @@
 struct torch_state torch_state;
 
 /* `busy` stays set where it was found out that torch cannot be used. */
-static _Atomic uint32_t busy, told;
+static _Atomic uint32_t busy, reported;
 
 struct wanted {
 	const char *name;
@@ -49,9 +49,9 @@ static int find_torch_functions(const struct agent_object *library, struct torch
 	return result;
 }
 
-static void tell(enum diagnostic_severity severity, const char *text)
+static void diagnose_once(enum diagnostic_severity severity, const char *text)
 {
-	if (!atomic_exchange(&told, 1))
+	if (!atomic_exchange(&reported, 1))
 		agent_diagnose(severity, text);
 }
 
@@ -78,9 +78,9 @@ static void choose_inputs(const struct agent_object *library)
 	find_input_functions(library, &state->call);
 	state->with_inputs = state->call.sizes && state->call.types;
 	if (!state->with_inputs)
-		tell(DIAGNOSTIC_WARNING,
-		     "PyTorch's operators are recorded without shapes: this version of PyTorch does not offer the functions "
-		     "that are needed.");
+		diagnose_once(DIAGNOSTIC_WARNING,
+			      "PyTorch's operators are recorded without shapes: this version of PyTorch does not offer the functions "
+			      "that are needed.");
 }
 
 static struct torch_callback our_callback(const struct torch_layout *layout)
@@ -101,14 +101,15 @@ static int register_callbacks(const struct agent_object *library)
 	if (find_torch_functions(library, &state->call) == 0 && !state->layout.usable)
 		torch_find_layout(&state->call, &state->layout);
 	if (!state->layout.usable) {
-		tell(DIAGNOSTIC_WARNING, "PyTorch's operators are not recorded: this version of PyTorch does not offer the functions that "
-					 "are needed. NVTX ranges (torch.autograd.profiler.emit_nvtx) can be recorded.");
+		diagnose_once(DIAGNOSTIC_WARNING,
+			      "PyTorch's operators are not recorded: this version of PyTorch does not offer the functions that "
+			      "are needed. NVTX ranges (torch.autograd.profiler.emit_nvtx) can be recorded.");
 		return 0;
 	}
 	if (!state->layout.known)
-		tell(DIAGNOSTIC_WARNING,
-		     "Only names and times of PyTorch's operators are recorded: the layout of operators of this version "
-		     "of PyTorch is not known.");
+		diagnose_once(DIAGNOSTIC_WARNING,
+			      "Only names and times of PyTorch's operators are recorded: the layout of operators of this version "
+			      "of PyTorch is not known.");
 	choose_inputs(library);
 	torch_prepare_contexts();
 	atomic_store(&state->handle, state->call.add_global(our_callback(&state->layout)));
@@ -132,7 +133,7 @@ static void look_for_torch(void)
 /* A recording begins: what was said in the one before is said again. */
 static void begin(void)
 {
-	atomic_store(&told, 0);
+	atomic_store(&reported, 0);
 	atomic_store(&busy, 0);
 	look_for_torch();
 }

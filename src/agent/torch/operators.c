@@ -135,9 +135,9 @@ static inline void write_start(const struct starting *s)
 /* They are not recorded, nor counted one by one. */
 static AGENT_COLD struct torch_context *refuse_deep(void)
 {
-	static _Atomic uint32_t told;
+	static _Atomic uint32_t reported;
 
-	if (!atomic_exchange(&told, 1))
+	if (!atomic_exchange(&reported, 1))
 		agent_diagnose(DIAGNOSTIC_WARNING,
 			       "More than 1024 operators of PyTorch are open at once in a thread; those beyond are not recorded.");
 	return NULL;

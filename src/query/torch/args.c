@@ -76,7 +76,7 @@ static void take_detail(struct torch_ops *t, struct torch_detail *d, enum arg_ro
 	else if (role == ARG_FORWARD_THREAD)
 		d->forward_thread = torch_narrow_id(number);
 	else if (role == ARG_STACK)
-		t->told_stacks |= (d->stack = torch_narrow_id(text)) != 0;
+		t->has_text_stacks |= (d->stack = torch_narrow_id(text)) != 0;
 }
 
 static int take_of_event(struct arguments *a, uint32_t place, enum arg_role role, int64_t number, int64_t text)

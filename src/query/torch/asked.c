@@ -44,13 +44,13 @@ int torch_by_parse(struct torch_by *ret, const char *text, struct error *err)
 	do {
 		len = strcspn(at, ",#");
 		if (!take_by_word(ret, at, len))
-			return error_set(err, EINVAL, "Operators are told apart by name, shapes, kernel, module or stack=N, not by '%s'",
+			return error_set(err, EINVAL, "Operators are grouped by name, shapes, kernel, module or stack=N, not by '%s'",
 					 text);
 		at += len;
 	} while (*at == ',' && at++);
 	ret->folds = *at == '#';
 	if (ret->folds && at[1])
-		return error_set(err, EINVAL, "'#' is the last character of what operators are told apart by, not in '%s'", text);
+		return error_set(err, EINVAL, "'#' is the last character of what operators are grouped by, not in '%s'", text);
 	return 0;
 }
 

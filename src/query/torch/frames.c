@@ -284,14 +284,14 @@ int32_t torch_module_of(const struct torch_ops *t, uint32_t event)
 }
 
 /* "inner;outer", as traces of torch's verbose profiler have it. */
-static int append_told_stack(struct buf *text, const char *told, unsigned most)
+static int append_text_stack(struct buf *text, const char *stack_text, unsigned most)
 {
 	size_t len;
 	unsigned count = 0;
 
-	for (; *told && count < most && text->len < MOST_STACK; told += len + (told[len] == ';')) {
-		len = strcspn(told, ";");
-		if (len == 0 || (count && buf_puts(text, "\n") < 0) || buf_append(text, told, len) < 0)
+	for (; *stack_text && count < most && text->len < MOST_STACK; stack_text += len + (stack_text[len] == ';')) {
+		len = strcspn(stack_text, ";");
+		if (len == 0 || (count && buf_puts(text, "\n") < 0) || buf_append(text, stack_text, len) < 0)
 			continue;
 		count++;
 	}
@@ -318,14 +318,14 @@ int torch_stack_text(struct torch_ops *t, uint32_t event, unsigned most, int32_t
 {
 	uint32_t speaker = find_speaker(t, event);
 	struct buf text = BUF_INIT;
-	const char *told;
+	const char *stack_text;
 	size_t len;
 	int r;
 
 	*ret = 0;
-	told = query_text(t->q, t->details[speaker].stack, &len);
-	if (told && *told)
-		r = append_told_stack(&text, told, most);
+	stack_text = query_text(t->q, t->details[speaker].stack, &len);
+	if (stack_text && *stack_text)
+		r = append_text_stack(&text, stack_text, most);
 	else
 		r = append_frames(&text, t, torch_frame_of(t, event), most);
 	if (r >= 0 && text.len) {

@@ -78,10 +78,10 @@ struct torch_ops {
 	uint32_t *forward;            /* of all: place + 1 of the forward operator; NULL until asked for (forward.c) */
 	struct torch_frames *frames;  /* Python's functions; NULL until asked for (frames.h) */
 	struct keymap texts;
-	int told_stacks;   /* the details have stacks of Python's functions as text */
-	int32_t no_shapes; /* as torch prints it: [] */
-	uint8_t recorded;  /* enum torch_recorded: whether Sonde recorded them, and what an event's `args` is then */
-	uint32_t stopper;  /* thread that stopped the profiler, 0: not known */
+	int has_text_stacks; /* the details have stacks of Python's functions as text */
+	int32_t no_shapes;   /* as torch prints it: [] */
+	uint8_t recorded;    /* enum torch_recorded: whether Sonde recorded them, and what an event's `args` is then */
+	uint32_t stopper;    /* thread that stopped the profiler, 0: not known */
 };
 
 /* Made once for a report; empty where no operator was recorded. */

@@ -150,7 +150,7 @@ static int find_python_stack(struct cursor *c, uint32_t event, int64_t *ret)
 	}
 	r = torch_stack_text(c->ops, event, c->by.stack, &text);
 	/* What the trace itself tells of an event is not that of its frame. */
-	if (frame && !c->ops->told_stacks)
+	if (frame && !c->ops->has_text_stacks)
 		c->stacks[frame] = text;
 	*ret = text;
 	return r;

@@ -54,7 +54,7 @@ struct far_operator {
 	uint64_t end_thread;
 };
 
-struct far_lane {
+struct far_track {
 	uint64_t thread;
 	struct report_track *track;
 	int64_t last_end;
@@ -64,9 +64,9 @@ struct torch_process {
 	struct far_operator *far;
 	uint32_t far_count;
 	uint32_t far_cap;
-	struct far_lane *lanes;
-	uint32_t lane_count;
-	uint32_t lane_cap;
+	struct far_track *far_tracks;
+	uint32_t far_track_count;
+	uint32_t far_track_cap;
 };
 
 void operators_fill_page(struct ring_session *page, uint64_t wanted)
@@ -229,31 +229,31 @@ static struct far_operator *add_far(struct torch_process *torch)
 	return &torch->far[torch->far_count++];
 }
 
-static struct far_lane *find_lane(struct session *s, struct traced_process *p, uint64_t thread, int64_t start)
+static struct far_track *find_far_track(struct session *s, struct traced_process *p, uint64_t thread, int64_t start)
 {
 	struct torch_process *torch = p->torch;
 	uint32_t depth = FIRST_LANE;
-	struct far_lane *lane;
+	struct far_track *far_track;
 
-	for (uint32_t i = 0; i < torch->lane_count; i++) {
-		if (torch->lanes[i].thread != thread)
+	for (uint32_t i = 0; i < torch->far_track_count; i++) {
+		if (torch->far_tracks[i].thread != thread)
 			continue;
-		if (torch->lanes[i].last_end <= start)
-			return &torch->lanes[i];
+		if (torch->far_tracks[i].last_end <= start)
+			return &torch->far_tracks[i];
 		depth++;
 	}
-	if (!ARRAY_ROOM(torch->lanes, torch->lane_count, torch->lane_cap, 1))
+	if (!ARRAY_ROOM(torch->far_tracks, torch->far_track_count, torch->far_track_cap, 1))
 		return NULL;
-	lane = &torch->lanes[torch->lane_count++];
-	*lane = (struct far_lane){ .thread = thread };
-	lane->track = session_track(s, TABLE_TORCH_OP, TRACK_TORCH_OP, p->uid, thread, 0, depth);
-	return lane;
+	far_track = &torch->far_tracks[torch->far_track_count++];
+	*far_track = (struct far_track){ .thread = thread };
+	far_track->track = session_track(s, TABLE_TORCH_OP, TRACK_TORCH_OP, p->uid, thread, 0, depth);
+	return far_track;
 }
 
-/* Rows of one track must come in order, and these end in any: one that began before the last that ended goes to another lane. */
+/* Rows of one track must come in order, and these end in any: one that began before the last that ended goes to another far_track. */
 static void finish_far(struct session *s, struct traced_process *p, struct far_operator *far, int64_t end, uint32_t flags)
 {
-	struct far_lane *lane = find_lane(s, p, far->thread, far->begun.start);
+	struct far_track *far_track = find_far_track(s, p, far->thread, far->begun.start);
 	uint64_t end_thread = far->end_thread != far->thread ? far->end_thread : 0;
 	unsigned events = flags & SLICE_OPEN ? 1 : 2;
 	int64_t v[TABLE_MAX_COLUMNS];
@@ -261,12 +261,12 @@ static void finish_far(struct session *s, struct traced_process *p, struct far_o
 
 	v[COLUMN_TORCH_OP_END_THREAD] = (int64_t)end_thread;
 	present |= end_thread ? BIT(COLUMN_TORCH_OP_END_THREAD) : 0;
-	if (!lane || !lane->track || report_append(lane->track, v, present) < 0) {
+	if (!far_track || !far_track->track || report_append(far_track->track, v, present) < 0) {
 		s->events -= events;
 		s->unwritten += events;
 	}
-	if (lane)
-		lane->last_end = end;
+	if (far_track)
+		far_track->last_end = end;
 	*far = p->torch->far[--p->torch->far_count];
 }
 
@@ -439,10 +439,10 @@ void operators_free_process(struct traced_process *p)
 
 	if (!torch)
 		return;
-	for (uint32_t i = 0; i < torch->lane_count; i++)
-		report_track_close(torch->lanes[i].track);
+	for (uint32_t i = 0; i < torch->far_track_count; i++)
+		report_track_close(torch->far_tracks[i].track);
 	free(torch->far);
-	free(torch->lanes);
+	free(torch->far_tracks);
 	free(torch);
 	p->torch = NULL;
 }
