@@ -13,7 +13,7 @@
  *   crash, exit STATUS
  *
  * What was obeyed is told in a line with the time of the session clock's base (MONOTONIC_RAW), before it where it is the end; behind it
- * the time at which each thread had made its last range. */
+ * for each thread a time after which it has made ranges, the last. */
 #include <poll.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -30,7 +30,7 @@
 
 struct worker {
 	uint64_t rate;
-	_Atomic uint64_t worked; /* when it made its last range; 0: it has not begun */
+	_Atomic uint64_t worked; /* a time after which it has made ranges; 0: it has not begun */
 };
 
 static struct worker workers[MAX_THREADS];
@@ -56,12 +56,14 @@ static void *work(void *argument)
 	struct sonde_event event = sonde_event_named("work");
 
 	for (uint64_t ms = 1;; ms++) {
+		uint64_t before = now(CLOCK_MONOTONIC_RAW);
+
 		for (uint64_t i = 0; i < (rate ? rate : 1000); i++) {
 			sonde_event_uint64(&event, count++);
 			sonde_domain_push_event(NULL, &event);
 			sonde_domain_range_pop(NULL);
 		}
-		atomic_store(&self->worked, now(CLOCK_MONOTONIC_RAW));
+		atomic_store(&self->worked, before);
 		while (rate && now(CLOCK_MONOTONIC) < start + ms * 1000000)
 			usleep(200);
 	}
