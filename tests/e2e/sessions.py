@@ -28,11 +28,46 @@ def until(what, seconds=60):
     return bool(what())
 
 
+def ticks_file(name):
+    return os.path.join(WORK, f"{name}.ticks")
+
+
+def made(name):
+    """(payload, ms before, ms after) of each range that the program of a session has begun, as its own clock (time.monotonic()) has it."""
+    try:
+        with open(ticks_file(name), encoding="ascii") as f:
+            return [tuple(map(int, line.split())) for line in f if line.endswith("\n")]
+    except FileNotFoundError:
+        return []
+
+
+def until_further(name, count):
+    """Until the program has begun so many more ranges: a busy machine takes its time."""
+    before = len(made(name))
+    return until(lambda: len(made(name)) > before + count, 60)
+
+
+def now_ms():
+    return time.monotonic() * 1000
+
+
+def check_recorded(tag, name, path, asked, begun, ending, ended, least=1):
+    """Of the program's ranges the report has all from when recording had begun to when it was to end, without gaps, and none from
+    before it was asked for or after it was over; times as now_ms()."""
+    all_of_them, got = made(name), ticks(path)
+    # A range has ended when the next one begins.
+    inside = [one[0] for one, following in zip(all_of_them, all_of_them[1:]) if one[1] > begun and following[1] + 1 < ending]
+    around = [payload for payload, before, after in all_of_them if after >= asked and before <= ended + 1]
+    first = around.index(got[0]) if got and got[0] in around else 0
+    check(tag, (len(inside) >= least, [p for p in inside if p not in got], got), (True, [], around[first:first + len(got)]))
+
+
 def launch(name, milliseconds, *options, status=6):
     """A running session, and when its program began (roughly)."""
     words = [SONDE, "launch", "-t", "nvtx", *(["--session-new=" + name] if name else []), *options, WINDOW, str(milliseconds), str(status)]
     before = len(sessions())
-    process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=WORK)
+    process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=WORK,
+                               env={**os.environ, "WINDOW_TICKS": ticks_file(name)})
     until(lambda: len(sessions()) > before)
     return process
 

@@ -256,6 +256,9 @@ static void refuse_flight_report(struct recorder *r, const char *reason, const c
 			       why);
 	if (client)
 		steering_refuse(r, client, why);
+	/* The other thread keeps all from a trigger on. */
+	if (r->flight->copy.fd < 0 && !r->flight->due)
+		atomic_store(&r->drain.session.keep_all, 0);
 }
 
 /* One report for a series of slow ranges within the time that a report covers. */
@@ -281,7 +284,7 @@ static void write_flight_report(struct recorder *r)
 	f->quiet_until = monotonic_ns() + quiet_time(r);
 }
 
-void flight_trigger(struct recorder *r, enum trigger_kind kind, const char *reason, struct steer_client *client)
+static void take_trigger(struct recorder *r, enum trigger_kind kind, const char *reason, int64_t moment, struct steer_client *client)
 {
 	struct flight *f = r->flight;
 	const char *why = why_not(r, kind);
@@ -292,10 +295,15 @@ void flight_trigger(struct recorder *r, enum trigger_kind kind, const char *reas
 	}
 	snprintf(f->reason, sizeof(f->reason), "%s", reason);
 	f->asked_ns = client ? r->steering->keep_ns : 0;
-	f->moment = recorder_raw_now() - r->drain.session.time.start;
+	f->moment = moment;
 	f->due = monotonic_ns() + (atomic_load(&r->drain.session.cuda_seen) ? CUDA_WAIT_NS : 0);
 	if (client)
 		r->steering->waiting = client;
+}
+
+void flight_trigger(struct recorder *r, enum trigger_kind kind, const char *reason, struct steer_client *client)
+{
+	take_trigger(r, kind, reason, recorder_raw_now() - r->drain.session.time.start, client);
 }
 
 void flight_triggers(struct recorder *r)
@@ -303,7 +311,7 @@ void flight_triggers(struct recorder *r)
 	struct trigger_message message;
 
 	while (read(r->flight->source.fd, &message, sizeof(message)) == (ssize_t)sizeof(message))
-		flight_trigger(r, (enum trigger_kind)message.kind, message.text, NULL);
+		take_trigger(r, (enum trigger_kind)message.kind, message.text, message.time, NULL);
 }
 
 static void copy_done(struct recorder *r, struct control_message *message, int came)

@@ -178,7 +178,7 @@ void push_pop_mark(struct session *s, struct traced_process *p, struct traced_th
 		d->marks = session_track(s, TABLE_INSTANT, TRACK_NVTX_MARK, p->uid, t->uid, d->uid, 0);
 	session_event_row(s, t, d->marks, values, instant_values(event, values), 1);
 	if (s->triggers)
-		trigger_mark(s, d->uid, event->name);
+		trigger_mark(s, d->uid, event->name, event->start);
 }
 
 void push_pop_end_all(struct session *s, struct traced_process *p, struct traced_thread *t, struct domain_state *d, int64_t end)

@@ -97,22 +97,24 @@ static int is_trigger_range(const struct trigger_name *name, uint64_t domain, ui
 	return name->wanted->domain[0] ? idmap_get(&name->domains, domain) != IDMAP_NONE : domain == 0;
 }
 
-static void pull(struct triggers *t, const struct trigger_message *message)
+/* What led to it must not be dropped before the other thread has a processor. */
+static void pull(struct session *s, const struct trigger_message *message)
 {
-	if (write(t->fd, message, sizeof(*message)) < 0)
-		t->unheard++;
+	atomic_store(&s->keep_all, 1);
+	if (write(s->triggers->fd, message, sizeof(*message)) < 0)
+		s->triggers->unheard++;
 }
 
-void trigger_mark(struct session *s, uint64_t domain, uint64_t name)
+void trigger_mark(struct session *s, uint64_t domain, uint64_t name, int64_t time)
 {
 	struct triggers *t = s->triggers;
-	struct trigger_message message = { .kind = TRIGGER_MARK };
+	struct trigger_message message = { .kind = TRIGGER_MARK, .time = time };
 
 	for (uint32_t i = 0; i < t->mark_count; i++) {
 		if (!is_trigger_range(&t->marks[i], domain, name))
 			continue;
 		snprintf(message.text, sizeof(message.text), "the mark '%.200s'", t->marks[i].wanted->range);
-		pull(t, &message);
+		pull(s, &message);
 	}
 }
 
@@ -161,14 +163,14 @@ static int is_slow(const struct trigger_slow *slow, int64_t duration)
 	return median > 0 && (double)duration > slow->factor * (double)median;
 }
 
-static void report_slow(struct triggers *t, const struct trigger_slow *slow, int64_t duration, const char *what)
+static void report_slow(struct session *s, const struct trigger_slow *slow, int64_t duration, int64_t time, const char *what)
 {
-	struct trigger_message message = { .kind = TRIGGER_SLOW };
+	struct trigger_message message = { .kind = TRIGGER_SLOW, .time = time };
 	double median = (double)trigger_median(slow);
 
 	snprintf(message.text, sizeof(message.text), "'%.120s' %s %.3f ms, %.1f times its median of %.3f ms", slow->name.wanted->range,
 		 what, (double)duration / 1e6, (double)duration / median, median / 1e6);
-	pull(t, &message);
+	pull(s, &message);
 }
 
 void trigger_range(struct session *s, uint64_t domain, uint64_t name, int64_t start, int64_t end, int reported)
@@ -181,7 +183,7 @@ void trigger_range(struct session *s, uint64_t domain, uint64_t name, int64_t st
 		if (!is_trigger_range(&slow->name, domain, name))
 			continue;
 		if (!reported && is_slow(slow, end - start))
-			report_slow(t, slow, end - start, "took");
+			report_slow(s, slow, end - start, end, "took");
 		trigger_add_duration(slow, end - start);
 	}
 }
@@ -194,7 +196,7 @@ static int is_hanging(const struct trigger_slow *slow, int64_t lasted)
 }
 
 /* Returns whether a report was asked for. */
-static uint8_t check_one(struct session *s, uint64_t domain, uint64_t name, int64_t lasted)
+static uint8_t check_one(struct session *s, uint64_t domain, uint64_t name, int64_t start, int64_t time)
 {
 	struct triggers *t = s->triggers;
 	int reported = 0;
@@ -202,9 +204,9 @@ static uint8_t check_one(struct session *s, uint64_t domain, uint64_t name, int6
 	for (uint32_t i = 0; i < t->slow_count; i++) {
 		struct trigger_slow *slow = &t->slow[i];
 
-		if (!is_trigger_range(&slow->name, domain, name) || !is_hanging(slow, lasted))
+		if (!is_trigger_range(&slow->name, domain, name) || !is_hanging(slow, time - start))
 			continue;
-		report_slow(t, slow, lasted, "has lasted");
+		report_slow(s, slow, time - start, time, "has lasted");
 		reported = 1;
 	}
 	return (uint8_t)reported;
@@ -214,7 +216,7 @@ static void check_domain(struct session *s, struct domain_state *d, int64_t time
 {
 	for (uint32_t i = 0; i < d->depth; i++)
 		if (!d->open[i].hang_reported)
-			d->open[i].hang_reported = check_one(s, d->uid, d->open[i].event.name, time - d->open[i].event.start);
+			d->open[i].hang_reported = check_one(s, d->uid, d->open[i].event.name, d->open[i].event.start, time);
 }
 
 static void check_process(struct session *s, struct traced_process *p, int64_t time)
@@ -226,7 +228,7 @@ static void check_process(struct session *s, struct traced_process *p, int64_t t
 		struct open_range *range = &p->ranges[i];
 
 		if (range->used && !range->hang_reported)
-			range->hang_reported = check_one(s, range->tracks->domain, range->event.name, time - range->event.start);
+			range->hang_reported = check_one(s, range->tracks->domain, range->event.name, range->event.start, time);
 	}
 }
 

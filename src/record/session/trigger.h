@@ -20,8 +20,9 @@ struct session;
 enum trigger_kind { TRIGGER_COMMAND, TRIGGER_SIGNAL, TRIGGER_MARK, TRIGGER_SLOW, TRIGGER_CRASH };
 
 struct trigger_message {
+	int64_t time; /* when it happened, of the report: the recorder may hear of it seconds later */
 	uint32_t kind;
-	char text[252]; /* what happened */
+	char text[244]; /* what happened */
 };
 
 struct trigger_name {
@@ -56,7 +57,7 @@ struct triggers *triggers_new(struct session *s, const struct flight_options *o,
 void triggers_free(struct triggers *t);
 
 /* Names are string ids, domains are uids. A range that was told of while it was open is no news when it ends. */
-void trigger_mark(struct session *s, uint64_t domain, uint64_t name);
+void trigger_mark(struct session *s, uint64_t domain, uint64_t name, int64_t time);
 void trigger_range(struct session *s, uint64_t domain, uint64_t name, int64_t start, int64_t end, int reported);
 void trigger_string(struct session *s, uint64_t id, const char *text, size_t size);
 void trigger_domain(struct session *s, uint64_t uid, const char *text, size_t size);

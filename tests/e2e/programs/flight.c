@@ -12,9 +12,11 @@
  *   hold MS         a range that lasts so long, with some of those in it
  *   crash, exit STATUS
  *
- * What was obeyed is told in a line with the time of the session clock's base (MONOTONIC_RAW), before it where it is the end. */
+ * What was obeyed is told in a line with the time of the session clock's base (MONOTONIC_RAW), before it where it is the end; behind it
+ * for each thread a time after which it has made ranges, the last. */
 #include <poll.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,6 +25,16 @@
 #include <unistd.h>
 
 #include "sonde/annotate.h"
+
+#define MAX_THREADS 16
+
+struct worker {
+	uint64_t rate;
+	_Atomic uint64_t worked; /* a time after which it has made ranges; 0: it has not begun */
+};
+
+static struct worker workers[MAX_THREADS];
+static int worker_count;
 
 static uint64_t now(clockid_t clock)
 {
@@ -39,15 +51,19 @@ static void rest(uint64_t ms)
 
 static void *work(void *argument)
 {
-	uint64_t rate = *(uint64_t *)argument, start = now(CLOCK_MONOTONIC), count = 0;
+	struct worker *self = argument;
+	uint64_t rate = self->rate, start = now(CLOCK_MONOTONIC), count = 0;
 	struct sonde_event event = sonde_event_named("work");
 
 	for (uint64_t ms = 1;; ms++) {
+		uint64_t before = now(CLOCK_MONOTONIC_RAW);
+
 		for (uint64_t i = 0; i < (rate ? rate : 1000); i++) {
 			sonde_event_uint64(&event, count++);
 			sonde_domain_push_event(NULL, &event);
 			sonde_domain_range_pop(NULL);
 		}
+		atomic_store(&self->worked, before);
 		while (rate && now(CLOCK_MONOTONIC) < start + ms * 1000000)
 			usleep(200);
 	}
@@ -132,7 +148,10 @@ static void obey(char *line)
 		names(number);
 	else if (strcmp(word, "hold") == 0)
 		hold(number);
-	printf("%s %llu\n", word, (unsigned long long)now(CLOCK_MONOTONIC_RAW));
+	printf("%s %llu", word, (unsigned long long)now(CLOCK_MONOTONIC_RAW));
+	for (int i = 0; i < worker_count; i++)
+		printf(" %llu", (unsigned long long)atomic_load(&workers[i].worked));
+	putchar('\n');
 	fflush(stdout);
 	if (strcmp(word, "crash") == 0)
 		abort();
@@ -142,15 +161,19 @@ static void obey(char *line)
 
 int main(int argc, char **argv)
 {
-	int threads = argc > 1 ? atoi(argv[1]) : 1;
 	uint64_t rate = argc > 2 ? strtoull(argv[2], NULL, 10) : 10;
 	struct pollfd input = { .fd = 0, .events = POLLIN };
 	pthread_t thread;
 	char line[256];
 
 	setvbuf(stdin, NULL, _IONBF, 0);
-	for (int i = 0; i < threads; i++)
-		pthread_create(&thread, NULL, work, &rate);
+	worker_count = argc > 1 ? atoi(argv[1]) : 1;
+	if (worker_count > MAX_THREADS)
+		return 1;
+	for (int i = 0; i < worker_count; i++) {
+		workers[i].rate = rate;
+		pthread_create(&thread, NULL, work, &workers[i]);
+	}
 	for (;;) {
 		if (poll(&input, 1, 0) > 0) {
 			if (!fgets(line, sizeof(line), stdin))

@@ -16,6 +16,7 @@ struct listener {
 	struct flight_options options;
 	int fd;
 	char last[256];
+	int64_t time; /* of the last */
 };
 
 static void listen_in(struct bench *b, struct listener *l)
@@ -44,6 +45,7 @@ static int heard(struct listener *l)
 
 	while (read(l->fd, &message, sizeof(message)) == (ssize_t)sizeof(message)) {
 		snprintf(l->last, sizeof(l->last), "%s", message.text);
+		l->time = message.time;
 		count++;
 	}
 	return count;
@@ -220,9 +222,12 @@ static void test_full_pipe(void **state)
 	l.options.marks[0] = named("plain", "");
 	listen_in(b, &l);
 	for (int i = 0; i < 5000; i++)
-		trigger_mark(&b->session, 0, b->session.triggers->marks[0].ids[0]);
+		trigger_mark(&b->session, 0, b->session.triggers->marks[0].ids[0], 5);
 	count = heard(&l);
 	assert_true(count > 0 && count < 5000);
+	assert_int_equal(l.time, 5);
+	/* What led to it is not dropped before somebody has heard of it. */
+	assert_int_equal(atomic_load(&b->session.keep_all), 1);
 	assert_int_equal((uint32_t)count + b->session.triggers->unheard, 5000);
 	listen_out(b, &l);
 }
