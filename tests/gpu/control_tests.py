@@ -167,9 +167,9 @@ def check_places(what, path, streams):
     holds(f"{what}: cuda_gpu_trace has device, context and stream", kernels and not wrong, (len(kernels), wrong[:2], trace[:1]))
 
 
-def attach(what, pid, seconds="1.5"):
+def attach(what, pid, seconds="1.5", options=()):
     path = harness.report_path(what)
-    done = sonde("attach", str(pid), "-d", seconds, *QUIET, "-t", "cuda,nvtx", "-o", path)
+    done = sonde("attach", str(pid), "-d", seconds, *QUIET, "-t", "cuda,nvtx", *options, "-o", path)
     same(f"{what}: sonde attach", done.returncode, 0, done.stderr)
     return path
 

@@ -1,14 +1,13 @@
 """`torch_kernels.py ROUNDS STEPS FOLDER`: the same training steps in windows of torch.profiler and of the profiler's API in turn, in one
 process: what a kernel takes depends on where its memory lies, too. torch.profiler writes a trace of each of its windows into the folder;
 those of the API are NVTX ranges, `measured`."""
-import ctypes
 import os
 import sys
-import time
 
 os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
 
 import torch  # noqa: E402
+import cupti_turns  # noqa: E402
 
 # The GPU begins with the work of a step when all of it is queued. Otherwise what a tool costs the CPU decides how long the GPU is idle
 # between two kernels and how warm its caches are, which shows in their times, and times are compared here.
@@ -59,15 +58,6 @@ def torch_window(training, steps, trace):
     profiler.export_chrome_trace(trace)
 
 
-def let_go():
-    """torch.profiler keeps CUPTI; another tool takes it a second after it was given back."""
-    try:
-        ctypes.CDLL(None).cuptiFinalize()
-    except AttributeError:
-        return
-    time.sleep(2.6)
-
-
 def api_window(training, steps):
     runtime = torch.cuda.cudart()
     runtime.cudaProfilerStart()
@@ -83,7 +73,7 @@ def main(rounds, steps, folder):
     for number in range(rounds):
         training.steps(3)
         torch_window(training, steps, os.path.join(folder, f"{number}.json"))
-        let_go()
+        cupti_turns.let_go()
         training.steps(3)
         api_window(training, steps)
 

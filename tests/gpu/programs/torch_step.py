@@ -3,7 +3,9 @@
 `torch_step.py profiler CHUNKS`: the same under torch.profiler.
 `torch_step.py compare ROUNDS SECONDS LIBRARY KIND...`: windows of each kind once in a round, in random order, alone before, between and after
 them, in one process: processes of the same program differ by more than what is measured. A kind is `sonde` or the settings of
-bare_cupti.c, a number; at least 5 rounds, more while there are seconds left."""
+bare_cupti.c, a number; at least 5 rounds, more while there are seconds left.
+`torch_step.py operators ROUNDS SECONDS KIND...`: the same without a bare library; a kind is `sonde`, `profiler` or `profiler_shapes`.
+`torch_step.py window STEPS`: so many steps in one window of the profiler's API."""
 import ctypes
 import gc
 import json
@@ -13,6 +15,8 @@ import sys
 import time
 
 import torch
+
+import cupti_turns
 
 STEPS = 5
 CHUNKS_INSIDE, CHUNKS_ALONE = 8, 5
@@ -104,6 +108,25 @@ class BareWindow:
         go_on(step, 0.2)
 
 
+class TorchWindow:
+    """torch.profiler's, CPU and CUDA; CUPTI is given back after it, as the next window is another tool's."""
+
+    def __init__(self, shapes):
+        self.shapes, self.profiler = shapes, None
+
+    def open(self):
+        from torch.profiler import ProfilerActivity, profile
+        self.profiler = profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA], record_shapes=self.shapes)
+        self.profiler.start()
+
+    def close(self, step):
+        self.profiler.stop()
+        self.profiler = None
+        gc.collect()
+        cupti_turns.give_back()
+        go_on(step, 2.6)
+
+
 def loaded_cupti():
     """The one that is in the process already, which Sonde uses, too; where there is none, the one that is named."""
     with open("/proc/self/maps", encoding="utf-8") as maps:
@@ -133,6 +156,21 @@ def compare(step, rounds, seconds, library, kinds):
     if library.bare_cupti_load(path.encode()):
         sys.exit("CUPTI cannot be used")
     windows = {kind: SondeWindow() if kind == "sonde" else BareWindow(library, int(kind)) for kind in kinds}
+    return {"cupti": path, "rounds": turns(step, rounds, seconds, windows), "counted": counted(step, library), "steps": steps_of(windows)}
+
+
+def operators(step, rounds, seconds, kinds):
+    windows = {kind: SondeWindow() if kind == "sonde" else TorchWindow(kind == "profiler_shapes") for kind in kinds}
+    return {"rounds": turns(step, rounds, seconds, windows), "steps": steps_of(windows)}
+
+
+def steps_of(windows):
+    """How many there are in the report."""
+    return sum(window.steps for window in windows.values() if isinstance(window, SondeWindow))
+
+
+def turns(step, rounds, seconds, windows):
+    kinds = list(windows)
     generator, until, result = random.Random(1), time.monotonic() + seconds, []
     while len(result) < rounds and (len(result) < 5 or time.monotonic() < until):
         order = generator.sample(kinds, len(kinds))
@@ -143,8 +181,17 @@ def compare(step, rounds, seconds, library, kinds):
             windows[kind].close(step)
             alone.append(chunks(step, CHUNKS_ALONE))
         result.append({"order": order, "alone": alone, "inside": inside})
-    return {"cupti": path, "rounds": result, "counted": counted(step, library),
-            "steps": sum(window.steps for window in windows.values() if isinstance(window, SondeWindow))}
+    return result
+
+
+def one_window(step, count):
+    window = SondeWindow()
+    window.open()
+    for _ in range(count):
+        step()
+    torch.cuda.synchronize()
+    window.runtime.cudaProfilerStop()
+    return count
 
 
 def main(mode, count, *rest):
@@ -154,6 +201,10 @@ def main(mode, count, *rest):
     gc.disable()
     if mode == "compare":
         result = compare(step, count, float(rest[0]), rest[1], list(rest[2:]))
+    elif mode == "operators":
+        result = operators(step, count, float(rest[0]), list(rest[1:]))
+    elif mode == "window":
+        result = [one_window(step, count)]
     elif mode == "profiler":
         from torch.profiler import ProfilerActivity, profile
         with profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]):
