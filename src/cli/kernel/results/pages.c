@@ -430,7 +430,7 @@ int kernel_show(struct cli *cli, const struct kernel_fields *fields, const struc
 	int status;
 
 	if (!*fields->import)
-		return command_fail(cli, &kernel_command, "-i names no report");
+		return command_fail(cli, &kernel_command, "-i does not name a report");
 	if (parsed->word_count)
 		return command_fail(cli, &kernel_command, "'%s': unexpected argument; -i reads a report and runs no program",
 				    parsed->words[0]);
