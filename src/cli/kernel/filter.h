@@ -9,7 +9,7 @@
 #include "kernel/results/results.h"
 
 struct kernel_filter {
-	struct kernel_request request; /* nothing but which launches, and what is told of each */
+	struct kernel_request request; /* nothing but which launches, and what is reported of each */
 	struct buf processes;
 	struct string_list renames;
 };

@@ -108,7 +108,7 @@ int sessions_print_status(struct cli *cli, const struct command *command, const 
 
 	if (!reply)
 		return command_fail(cli, command, "Out of memory.");
-	/* A session that is not there is no part of a list. */
+	/* A session that has ended is not listed. */
 	r = name ? steer_find(name, reply, &err) : 0;
 	if (r == 0) {
 		r = name ? list_one(reply, &list) : steer_each(list_one, &list, &err);

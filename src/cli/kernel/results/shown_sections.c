@@ -150,7 +150,7 @@ static int say_missing(const struct metric_names *all, const char *word, struct 
 			 strchr(word, ':') ? "" : nearest_hint(&nearest, "", hint, sizeof(hint)));
 }
 
-/* What is not there is told of; without any there is nothing to show. */
+/* What is missing is reported; without any section there is nothing to show. */
 static int report_missing_metrics(struct cli *cli, const struct string_list *missing, bool has_others, const struct metric_names *all,
 				  struct error *err)
 {

@@ -16,7 +16,7 @@ struct kernel_clocks {
 	char what[320]; /* at which clocks kernels are read, for the report */
 };
 
-/* What cannot be locked is told in one line, and is no reason to stop; that they are is not told of when it is to be quiet. */
+/* What cannot be locked is reported in one line and does not stop the run; that clocks are locked is not reported with -q. */
 void kernel_clocks_lock(struct cli *cli, struct kernel_clocks *ret, enum kernel_clock_control control, bool quiet);
 void kernel_clocks_release(struct kernel_clocks *clocks);
 

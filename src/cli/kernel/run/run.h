@@ -19,7 +19,7 @@ struct kernel_run {
 	bool nvtx;          /* ranges are kept for the agents */
 	bool nvtx_process;
 	uint32_t replay_timeout;             /* seconds that a pass may take; 0: for ever */
-	const struct kernel_gpu_links *gpus; /* with links between them that are told of; NULL: none is */
+	const struct kernel_gpu_links *gpus; /* with links between them to be reported; NULL: none is */
 	uint32_t gpu_count;
 	bool quiet;                             /* nothing is said on how far it is */
 	const char *preload;                    /* a library for the program; NULL: none */
