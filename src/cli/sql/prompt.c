@@ -21,6 +21,7 @@ struct prompt {
 	History *history;
 	HistEvent event;
 	char *history_path; /* NULL: nothing is kept */
+	int is_interrupted; /* by Ctrl-C, while it waited for a character */
 };
 
 static char *prompt_text(EditLine *editor)
@@ -85,6 +86,15 @@ static ssize_t read_byte(char *ret)
 	return read(STDIN_FILENO, ret, 1);
 }
 
+/* libedit puts the terminal back before it returns, which may change errno. */
+static void note_interrupt(EditLine *editor)
+{
+	void *data = NULL;
+
+	if (el_get(editor, EL_CLIENTDATA, &data) == 0 && data)
+		((struct prompt *)data)->is_interrupted = 1;
+}
+
 /* The next character, for libedit: 1, 0 at the end, -1. */
 static int read_character(EditLine *editor, wchar_t *ret)
 {
@@ -95,6 +105,8 @@ static int read_character(EditLine *editor, wchar_t *ret)
 
 	do {
 		r = read_byte(&byte);
+		if (r < 0 && errno == EINTR)
+			note_interrupt(editor);
 		if (r <= 0)
 			return (int)r;
 		/* What Ctrl-D became when it was typed while a statement ran: the terminal took it for the end of a line. */
@@ -154,9 +166,9 @@ static void read_prompt_lines(struct prompt *p)
 	int length;
 
 	while (answer != SQL_LEAVE) {
-		errno = 0;
+		p->is_interrupted = 0;
 		line = el_gets(p->editor, &length);
-		if (!line && length < 0 && errno == EINTR) {
+		if (!line && p->is_interrupted) {
 			/* Ctrl-C: the statement begun is forgotten. */
 			sql_shell_forget(shell);
 			fputc('\n', shell->cli->err);
