@@ -7,7 +7,7 @@
 
 /* For `stats` of a report: the file, where there is none or --force-export asks for it. Its name, under which
  * nsys speaks of the report, is written to ret_shown. False where there is no such file: called by another
- * name, or for what is no report of ours. What goes wrong is told and changes nothing: tables are read
+ * name, or for a file that is not a report. Errors are reported and change nothing: tables are read
  * from the report. */
 bool nsys_stats_sqlite(struct cli *cli, const struct options_parsed *parsed, const char *report, char *ret_shown, size_t shown_size);
 
